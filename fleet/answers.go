@@ -36,9 +36,8 @@ type Notes interface {
 
 // Source is a source as a worker gets it.
 type Source struct {
-	Bundle  schemas.Digest `json:"bundle"` // in the depot: a git bundle of all that the coordinator has
-	Head    string         `json:"head"`   // what HEAD is at: a ref, or a commit
-	Shallow string         `json:"shallow,omitempty"`
+	Bundle  schemas.Digest `json:"bundle"`            // in the depot: a git bundle of all that the coordinator has
+	Shallow string         `json:"shallow,omitempty"` // the commits without parents of a shallow clone, one on a line
 }
 
 // question is one of a worker's, and answer what it gets.
@@ -49,6 +48,7 @@ type question struct {
 	Cost    float64          `json:"cost,omitempty"`
 	Payment pipeline.Payment `json:"payment,omitzero"`
 	Verdict pipeline.Verdict `json:"verdict,omitzero"`
+	Raw     json.RawMessage  `json:"raw,omitempty"`
 }
 
 type answer struct {
@@ -75,6 +75,7 @@ const (
 	askMade       = "made"    // an environment was made, and its content brought
 	askChunk      = "chunk"   // a part of a blob
 	askBring      = "bring"   // likewise, to the depot
+	askComplete   = "complete" // what a model says
 	askWorkers    = "workers" // who lives, and what each does
 )
 
@@ -122,6 +123,11 @@ func (c *Coordinator) answer(ctx context.Context, what string, q question) (a an
 		a.Raw = c.Invitation
 	case askWorkers:
 		a.Fleet = c.Workers()
+	case askComplete:
+		if c.Complete == nil {
+			return a, errors.New("the run asks no model")
+		}
+		a.Raw, err = c.Complete(ctx, q.Raw)
 	case askStep:
 		a.Step, a.OK, err = c.Steps.Step(q.Stage, q.Key)
 	case askInputs:

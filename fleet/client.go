@@ -88,14 +88,17 @@ func (c *Client) ask(ctx context.Context, what string, q question) (a answer, er
 		return a, err
 	}
 	wait := short
-	if what == askSource {
+	if what == askSource || what == askComplete {
 		wait = answering
 	}
 	r, err := c.request(ctx, m, wait)
-	if err != nil {
-		return a, fmt.Errorf("asking the run for %s: %w", what, err)
+	if err == nil {
+		err = unpack(r.Data, &a, c.blobs)
 	}
-	return a, unpack(r.Data, &a, c.blobs)
+	if err != nil { // it says nothing of the item that it was asked for
+		err = &pipeline.Halted{All: errors.Is(err, ErrSilent), Err: fmt.Errorf("asking the run for %s: %w", what, err)}
+	}
+	return a, err
 }
 
 // Invitation is what the run is.
@@ -114,6 +117,12 @@ func (c *Client) Workers(ctx context.Context) ([]Beat, error) {
 func (c *Client) Source(ctx context.Context, name string) (Source, error) {
 	a, err := c.ask(ctx, askSource, question{Key: name})
 	return a.Source, err
+}
+
+// Complete has the run ask its model.
+func (c *Client) Complete(ctx context.Context, asked json.RawMessage) (json.RawMessage, error) {
+	a, err := c.ask(ctx, askComplete, question{Raw: asked})
+	return a.Raw, err
 }
 
 // Step implements Steps.

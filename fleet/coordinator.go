@@ -30,6 +30,8 @@ type Options struct {
 	// Source is a source as a worker gets it.
 	Source func(ctx context.Context, name string) (Source, error)
 	Notes  Notes
+	// Complete puts a worker's question to a model, so that no worker needs its key; nil where nobody asks one.
+	Complete func(ctx context.Context, question json.RawMessage) (json.RawMessage, error)
 	// Invitation is what a worker is told of the run before it takes anything.
 	Invitation json.RawMessage
 	Now        func() time.Time
@@ -45,6 +47,7 @@ type Coordinator struct {
 	wait map[string]chan wire // of tasks that this run waits for
 	have map[string]wire      // reports of a run before this one
 	sent map[string]bool      // tasks of a run before this one that are still there
+	tell map[[2]string]func(string)
 	gone map[string]bool      // tasks whose worker went silent: what it says later does not count
 
 	fleet   workers
@@ -65,7 +68,7 @@ func Open(ctx context.Context, url string, o Options, connect ...nats.Option) (*
 		return nil, fmt.Errorf("connecting to %s: %w", url, err)
 	}
 	c := &Coordinator{
-		Options: o, nc: nc, wait: map[string]chan wire{}, have: map[string]wire{}, sent: map[string]bool{}, gone: map[string]bool{},
+		Options: o, nc: nc, wait: map[string]chan wire{}, have: map[string]wire{}, sent: map[string]bool{}, gone: map[string]bool{}, tell: map[[2]string]func(string){},
 		uploads: uploads{open: map[string]*upload{}}, settled: make(chan string, 4096), quit: make(chan struct{}),
 		fleet: workers{lease: o.Lease, now: o.Now, all: map[string]Beat{}, limits: make(chan map[string]int, 1)},
 	}
@@ -146,6 +149,7 @@ func (c *Coordinator) listen(ctx context.Context) error {
 		var b Beat
 		if json.Unmarshal(m.Data, &b) == nil {
 			c.fleet.beats(b)
+			c.told(b)
 		}
 	})
 	if err != nil {
@@ -228,6 +232,17 @@ func (c *Coordinator) died(m jetstream.Msg) {
 	}
 }
 
+// told hands on how far a worker's steps are.
+func (c *Coordinator) told(b Beat) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, d := range b.Doing {
+		if tell := c.tell[[2]string{d.Stage, d.Key}]; tell != nil {
+			tell(strings.TrimSuffix("on "+b.Host+": "+d.Text, ": "))
+		}
+	}
+}
+
 // give hands a report to whom it is for. Of a task that this run has not asked for yet it is kept; of one that
 // it does not wait for any more it is dropped: a worker was silent for longer than its lease.
 func (c *Coordinator) give(id string, w wire) {
@@ -258,7 +273,9 @@ func (c *Coordinator) Takes(stage string) bool { return c.Stages[stage] != "" }
 func (c *Coordinator) Do(ctx context.Context, t pipeline.Task) (pipeline.Report, error) {
 	id := name(t.ID)
 	ch := make(chan wire, 1)
+	step := [2]string{t.Stage, t.Key}
 	c.mu.Lock()
+	c.tell[step] = func(text string) { pipeline.Doing(ctx, "%s", text) }
 	w, has := c.have[id]
 	out := c.sent[id]
 	delete(c.have, id)
@@ -281,11 +298,15 @@ func (c *Coordinator) Do(ctx context.Context, t pipeline.Task) (pipeline.Report,
 		c.forgo(id)
 		return pipeline.Report{}, context.Cause(ctx)
 	}
+	c.mu.Lock()
+	delete(c.tell, step)
+	c.gone[id] = w.died
+	if !w.died {
+		delete(c.gone, id)
+	}
+	c.mu.Unlock()
 	switch {
 	case w.died:
-		c.mu.Lock()
-		c.gone[id] = true
-		c.mu.Unlock()
 		return pipeline.Report{}, pipeline.ErrDied
 	case w.Back:
 		c.purge(id)

@@ -175,3 +175,14 @@ func (p *Plan) node(stage string) *node {
 	}
 	return nil
 }
+
+// Holding are the stages whose steps hold a resource, with their fingerprints.
+func (p *Plan) Holding(resource string) map[string]schemas.Digest {
+	out := map[string]schemas.Digest{}
+	for _, n := range p.nodes() {
+		if n.options.Needs[resource] > 0 {
+			out[n.info.Name] = n.info.Fingerprint
+		}
+	}
+	return out
+}

@@ -83,6 +83,7 @@ type Deps struct {
 	Program   map[string]string // what writes a dataset, beside them: it redoes nothing
 	Observe   func(validate.Measured)
 	Dataset   export.Config
+	Far       bool // steps that hold a sandbox are done on other machines, and compute nothing here
 }
 
 // client is Models with its books.
@@ -193,6 +194,9 @@ func (d Deps) held(r row) map[string]int {
 		return map[string]int{CPU: 1}
 	case d.Forge == nil:
 		delete(held, harvest.GitHub)
+	}
+	if d.Far && held[Sandbox] > 0 {
+		delete(held, CPU)
 	}
 	delete(held, llm.Resource)
 	return held

@@ -92,7 +92,7 @@ func (m *models) check(c *config.Config) error {
 }
 
 // client is where the stages of a run ask; nil where nobody is to be asked.
-func (m *models) client(c *config.Config, s *store.Store) *llm.Client {
+func (m *models) client(c *config.Config, blobs llm.Blobs) *llm.Client {
 	if c.Model.Name == "" {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (m *models) client(c *config.Config, s *store.Store) *llm.Client {
 		State:    m.state,
 		Settings: llm.Settings{Models: c.Model.Names(), MaxTokens: c.Model.MaxTokens, Tries: c.Model.Tries},
 		Provider: openai.New(c.Model.Endpoint, m.lookup(modelKey), c.Model.Timeout, m.now),
-		Blobs:    s.Blobs,
+		Blobs:    blobs,
 		Prices:   c.Model.Priced(),
 		MaxItem:  c.Model.MaxCostItem,
 	}
@@ -137,7 +137,7 @@ func (m *models) probe(ctx context.Context, c *config.Config, s *store.Store, un
 	if c.Model.Name == "" || until != "" && slices.Index(stages.Order, until) < slices.Index(stages.Order, stages.Survey) {
 		return nil // nobody is asked
 	}
-	err := stages.Deps{Models: m.client(c, s), Books: s, Now: m.now}.Probe(ctx)
+	err := stages.Deps{Models: m.client(c, s.Blobs), Books: s, Now: m.now}.Probe(ctx)
 	var later *llm.Later
 	var refused *llm.Refused
 	switch {

@@ -29,7 +29,7 @@ func (p *program) plan(ctx context.Context, c *config.Config, s *store.Store, re
 
 // planOf gives the stages their store.
 func (p *program) planOf(d stages.Deps, c *config.Config, s *store.Store) (*pipeline.Plan, error) {
-	d.Steps, d.Blobs, d.Books, d.Models, d.Now = s, s.Blobs, s, p.models.client(c, s), p.now
+	d.Steps, d.Blobs, d.Books, d.Models, d.Now = s, s.Blobs, s, p.models.client(c, s.Blobs), p.now
 	return stages.New(d)
 }
 
@@ -54,6 +54,7 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 		Overrides: p.written,
 		Forge:     p.github.forge(),
 		Observe:   p.observe,
+		Far:       p.far,
 		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Allow: c.Redaction.Allow, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.sayLost, Carry: p.carryOf(repos)},
 	}
 }

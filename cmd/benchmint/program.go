@@ -18,6 +18,7 @@ type program struct {
 	refreshing bool
 	starts     map[string]string
 	written    handwritten
+	far        bool // workers do what needs a sandbox
 }
 
 func newProgram(env *world) *program {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -32,6 +31,7 @@ type runFlags struct {
 	partial      bool
 	retryCrashed bool
 	repositories string
+	listening
 }
 
 func newRun(p *program) *cobra.Command {
@@ -72,6 +72,7 @@ func newRun(p *program) *cobra.Command {
 	cmd.Flags().StringVar(&f.repositories, "repositories", "", "`FILE` of sources, one on a line: owner/name (on GitHub), owner/name=PATH-OR-URL, a path or a URL")
 	p.running(cmd, &f)
 	cmd.Flags().BoolVar(&f.retryCrashed, "retry-crashed", false, "try items again over which the process died five times")
+	f.flags(cmd)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done and the estimated cost")
 	return cmd
 }
@@ -84,7 +85,7 @@ func (f runFlags) check() error {
 	if f.until != "" && !slices.Contains(stages.Order, f.until) {
 		return unknownStage("--until", f.until)
 	}
-	return nil
+	return f.listening.check()
 }
 
 // run takes the sources through the plan, and prints what came of it.
@@ -92,7 +93,9 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	if err := p.forward(ctx, c); err != nil {
 		return err
 	}
-	s, err := p.alone().open(ctx, c, f.until, false) // its standard error becomes a live view
+	p = p.alone()
+	p.far = f.address != ""
+	s, err := p.open(ctx, c, f.until, false) // its standard error becomes a live view
 	if err != nil {
 		return err
 	}
@@ -106,7 +109,15 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	if len(s.sources.Unreachable()) > 0 {
 		options.Patience = 0 // it was tried already: this run does not wait for it again
 	}
+	var workers *post
+	if p.far {
+		if workers, err = s.listen(ctx, f.listening); err != nil {
+			return err
+		}
+		workers.spread(&options)
+	}
 	summary, err := s.watched(ctx, s.sources.Seeds(), options)
+	workers.close(err == nil && !summary.Interrupted)
 	if !ofMachine(err) {
 		err = errors.Join(err, s.reopener().noteVersions(context.WithoutCancel(ctx)), s.models.count(context.WithoutCancel(ctx), s.store))
 	}
@@ -122,19 +133,11 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	}
 	if summary.Drained && !summary.Interrupted {
 		// A signal that comes now finds the dataset written: it takes nothing back.
-		if err := errors.Join(noteDataset(c), s.store.SetNote(context.WithoutCancel(ctx), datasetNote, placeOf(c.Output, options.Worker.Host))); err != nil {
+		if err := noteDataset(c); err != nil {
 			return err
 		}
 	}
 	return s.finish(context.WithoutCancel(ctx), f, summary, nil)
-}
-
-// placeOf is a folder as people on other machines may look for it.
-func placeOf(dir, host string) string {
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs
-	}
-	return host + ":" + dir
 }
 
 // openStore opens the store of the configuration, which is made where it is missing.

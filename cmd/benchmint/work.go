@@ -3,152 +3,280 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
+	"github.com/benchmint/benchmint/fleet"
+	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/internal/gitrepo"
+	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
+	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
 
-// stayFor is how often a worker that stays looks for new work.
-const stayFor = 5 * time.Second
+// workFlags are the flags of work.
+type workFlags struct {
+	slots int
+	stay  bool
+	wait  time.Duration
+	ca    string
+}
 
 func newWork(p *program) *cobra.Command {
-	var stay bool
+	var f workFlags
 	cmd := &cobra.Command{
-		Use: "work", Short: "add one more process to a run whose store is postgres://…", Args: argsOf(cobra.NoArgs),
-		Long:    "Takes steps of the run that another process began, with the same configuration, until none are left.\nThe process that began the run writes the dataset.",
-		Example: "  benchmint run -c benchmint.yaml     # on one machine\n  benchmint work -c benchmint.yaml    # on each of the others",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := p.load()
-			if err != nil {
-				return err
+		Use: "work URL", Short: "do steps of a run that listens on another machine", Args: argsOf(cobra.ExactArgs(1)),
+		Long:    "Does the steps of a run that need a sandbox, until the run is done. A worker needs no configuration, no\nsource and no folder in common with the run: it asks the run for what it needs. Its benchmint, its sandbox\nand its toolchains must be those of the run's machine.\n\nThe token of the run is in " + tokenFileVariable + " (a file) or " + tokenVariable + ".",
+		Example: "  benchmint run --listen 0.0.0.0:4222 ./clone    # on one machine\n  BENCHMINT_TOKEN_FILE=token benchmint work nats://HOST:4222",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.slots < 0 {
+				return unmet("--jobs: %d is below 0", f.slots)
 			}
-			if !config.IsPostgres(c.Store) {
-				return unmet("store: %s is for one process; several work together on a store at postgres://… (%s)", c.Store, c.Origin("store"))
+			if !isNATS(args[0]) {
+				return unmet("%s is not nats://HOST:PORT or tls://HOST:PORT, where a run listens (benchmint run --listen)", args[0])
 			}
-			return p.work(cmd.Context(), c, stay)
+			return p.work(cmd.Context(), args[0], f)
 		},
 	}
-	p.override(cmd, "store", "store", "`URL` of the store")
-	p.override(cmd, "overrides", "overrides", "`FILE` of statements and interfaces written by hand, as the run has it")
-	p.overrideShort(cmd, "jobs", "j", "jobs", "`N` steps at one time, cheap ones included")
-	cmd.Flags().BoolVar(&stay, "stay", false, "wait for more when nothing is left to do, until interrupted")
+	cmd.Flags().IntVarP(&f.slots, "jobs", "j", 0, "`N` steps at one time; 0: as the run's proof.parallel says")
+	cmd.Flags().BoolVar(&f.stay, "stay", false, "stay when the run is done, for the next one at the same address")
+	cmd.Flags().DurationVar(&f.wait, "wait", 10*time.Minute, "`DURATION` that the run may be silent; 0 means no limit")
+	cmd.Flags().StringVar(&f.ca, "tls-ca", "", "`FILE` of certificates that the run's is signed by; empty: the host's")
 	return cmd
 }
 
-// work is a worker's part in a run.
-func (p *program) work(ctx context.Context, c *config.Config, stay bool) (err error) {
-	if err := begun(ctx, p.world, c); err != nil {
-		return err
-	}
-	s, err := p.alone().open(ctx, c, stages.LastBeforeExport, true)
+// dial connects to a run.
+func (e *world) dial(url, ca string) (*fleet.Client, error) {
+	token, err := e.token()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	options := s.runOptions(c, runFlags{until: stages.LastBeforeExport})
-	options.Join = true
-	done := worked{Worker: options.Worker.ID}
-	for {
-		summary, err := s.watched(ctx, nil, options)
-		for _, count := range summary.Stages {
-			done.Executed += count.Executed
+	var options []nats.Option
+	if ca != "" {
+		options = append(options, nats.RootCAs(ca))
+	}
+	client, err := fleet.Dial(url, token, options...)
+	switch {
+	case errors.Is(err, nats.ErrAuthorization) && token == "":
+		return nil, unmet("%s asks for a token: set %s to the file that the run names, or %s", url, tokenFileVariable, tokenVariable)
+	case errors.Is(err, nats.ErrAuthorization):
+		return nil, unmet("%s refuses this token (%s, %s)", url, tokenFileVariable, tokenVariable)
+	case err != nil:
+		return nil, unmet("%w", err)
+	}
+	return client, nil
+}
+
+// work is a worker's part in runs.
+func (p *program) work(ctx context.Context, url string, f workFlags) error {
+	for first := true; ; first = false {
+		client, err := p.dial(url, f.ca)
+		if err == nil {
+			err = p.workFor(ctx, client, url, f)
+			client.Close()
+		} else if first || ctx.Err() != nil {
+			return err
 		}
-		if errors.Is(err, store.ErrPlan) {
-			return unmet("%w: a worker needs the configuration and the version of benchmint that the run was begun with", err)
+		if !f.stay || err != nil && !errors.As(err, new(*ended)) {
+			return err
 		}
-		if err != nil || summary.Interrupted || !stay {
-			return errors.Join(err, done.finish(ctx, s, summary, err))
-		}
-		select {
+		select { // for the next run at this address
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), done.finish(ctx, s, summary, nil))
+			return nil
 		case <-time.After(stayFor):
 		}
 	}
 }
 
-// begun refuses a store on which no run has begun, before anything is opened for it:
-// a worker decides nothing, not even which sandbox the run uses.
-func begun(ctx context.Context, w *world, c *config.Config) (err error) {
-	s, err := w.openStore(ctx, c)
+// stayFor is how often a worker that stays looks for a run.
+const stayFor = 5 * time.Second
+
+// workFor is a worker's part in one run.
+func (p *program) workFor(ctx context.Context, client *fleet.Client, url string, f workFlags) (err error) {
+	client.Patience = f.wait
+	tmp, err := os.MkdirTemp("", "benchmint-work-")
 	if err != nil {
-		return &ended{exitUsage, err}
+		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	tallies, err := s.Tallies(ctx)
-	if err == nil && len(tallies) == 0 {
-		err = unmet("no run has begun on this store; begin with: benchmint run, with the same configuration")
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	s := &serving{program: p, client: client, folder: tmp, flags: f}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if err := s.prepare(ctx); err != nil {
+		return err
 	}
-	return err
+	return s.serve(ctx, url)
 }
 
-// worked is what one worker did, for scripts.
-type worked struct {
-	Worker   string `json:"worker"`
-	Executed int    `json:"executed"` // steps that ended here
-	Ended    string `json:"ended"`    // why it does no more
-	// Dataset is where the run wrote it, as host:folder; "" where it has not.
-	Dataset string `json:"dataset,omitempty"`
+// serving is all that a worker has open.
+type serving struct {
+	*program
+	client   *fleet.Client
+	folder   string
+	flags    workFlags
+	config   *config.Config
+	lease    time.Duration
+	workshop *workshop
+	sources  *sources.Set
+	plan     *pipeline.Plan
+	done     atomic.Int64
 }
 
-// finish says what a worker did, why it ends, and what became of the dataset. fault is
-// what ended it, nil for most.
-func (w worked) finish(ctx context.Context, s *session, end pipeline.Summary, fault error) error {
-	later := 0
-	for _, count := range end.Stages {
-		later += count.Deferred + count.Open
+// prepare asks what the run is, and makes this machine ready for it, or says why it is not.
+func (s *serving) prepare(ctx context.Context) error {
+	raw, err := s.client.Invitation(ctx)
+	if err != nil {
+		return unmet("%w", err)
 	}
-	dataset := "unknown: the store does not answer"
-	switch {
-	case ctx.Err() != nil:
-		w.Ended = "interrupted; what it had begun is given back"
-	case fault != nil:
-		w.Ended = visible(tail(fault.Error(), 1))
-	case later > 0:
-		w.Ended = plural(later, "item") + " deferred for longer than a worker waits (wait)"
-	default:
-		w.Ended = "nothing is left to do"
+	var in invitation
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return unmet("the run says something that this version does not know (%w): install the run's benchmint", err)
 	}
-	var err error
-	if !ofMachine(fault) {
-		if w.Dataset, err = datasetAt(context.WithoutCancel(ctx), s.store); err != nil {
-			return err
+	if own := readVersion(); own.Version != in.Version.Version || own.Commit != in.Version.Commit || own.Grammars != in.Version.Grammars {
+		return unmet("this is benchmint %s (%s), and the run is of %s (%s): install the same", own.Version, own.Commit, in.Version.Version, in.Version.Commit)
+	}
+	s.config, s.lease = in.Config, in.Lease
+	m := s.machine(s.config)
+	if s.workshop, err = m.require(ctx, job{builds: true, kind: in.Sandbox, asks: asksFor("the run has sources", s.config.Filters.Languages...)}); err != nil {
+		return err
+	}
+	if err := s.sameMachine(ctx, in); err != nil {
+		return err
+	}
+	if err := s.openDepot(ctx); err != nil {
+		return err
+	}
+	for stage, print := range in.Stages {
+		if own := s.plan.Holding(stages.Sandbox)[stage]; own != print {
+			return unmet("stage %s is not that of the run: %w", stage, pipeline.ErrOther)
 		}
-		dataset = cmp.Or(w.Dataset, "not written so far: the process that began the run writes it; where that has ended, benchmint run with the same configuration goes on and writes it")
 	}
-	if s.json {
-		err = s.writeJSON(w)
-	} else {
-		t := s.out()
-		t.line("worked   %s ended here", plural(w.Executed, "step"))
-		t.line("ended    %s", w.Ended)
-		t.line("dataset  %s", dataset)
-		err = t.err
+	return nil
+}
+
+// sameMachine compares what this machine has with what the run's has.
+func (s *serving) sameMachine(ctx context.Context, in invitation) error {
+	there, err := inventory.Parse(in.Machine)
+	if err != nil {
+		return err
 	}
-	if code := end.Code(); err == nil && code != exitOK {
-		return &ended{code: code}
+	names := toolchainNames(s.config)
+	here, err := inventory.Take(ctx, s.workshop.tools, inventory.Inventory{}, s.workshop.kind, names)
+	if err != nil {
+		return err
 	}
+	if differ := inventory.Differences(there, here, names); len(differ) > 0 {
+		return unmet("this machine is not like the run's, so that tasks would differ: %s", strings.Join(differ, "; "))
+	}
+	return nil
+}
+
+// openDepot opens what the steps read: blobs, sources, records.
+func (s *serving) openDepot(ctx context.Context) error {
+	blobs, err := blob.Open(filepath.Join(s.folder, "blobs"))
+	if err != nil {
+		return err
+	}
+	layers, err := blob.Open(filepath.Join(s.folder, "layers"))
+	if err != nil {
+		return err
+	}
+	blobs.Remote, layers.Remote = s.client.Depot(false), s.client.Depot(true)
+	s.client.Keep(blobs)
+	s.sources = sources.New(s.config, makers{s.config})
+	s.sources.Bring = func(ctx context.Context, name string) (*gitrepo.Origin, error) { return s.bring(ctx, layers, name) }
+	d := withPrinter(ctx, s.deps(s.config, s.sources, s.workshop), s.config)
+	d.Steps, d.Blobs, d.Books, d.Now, d.Far = s.client, blobs, s.client, s.now, true
+	if d.Models = s.models.client(s.config, blobs); d.Models != nil {
+		d.Models.Provider = farModel{s.client}
+	}
+	s.plan, err = stages.New(d)
 	return err
 }
 
-// datasetNote is where a store keeps the place of the dataset that was written of it last.
-const datasetNote = "dataset"
-
-// datasetAt is the place of the dataset of all that the store holds; "" where there is none.
-func datasetAt(ctx context.Context, s *store.Store) (string, error) {
-	tallies, err := s.Tallies(ctx)
-	if err != nil || !slices.ContainsFunc(tallies, func(t pipeline.Tally) bool {
-		return t.Stage == stages.Export && t.State == schemas.StepDone && t.N > 0
-	}) {
-		return "", err
+// bring gets a source from the run.
+func (s *serving) bring(ctx context.Context, layers *blob.Store, name string) (*gitrepo.Origin, error) {
+	src, err := s.client.Source(ctx, name)
+	if err != nil {
+		return nil, err
 	}
-	return s.Note(datasetNote)
+	bundle, err := layers.Open(src.Bundle)
+	if err != nil {
+		return nil, err
+	}
+	defer bundle.Close()
+	dir := filepath.Join(s.folder, "sources", schemas.RepoSlug(name)+".git")
+	if err := gitrepo.Unbundle(ctx, bundle.Name(), src.Shallow, dir); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(bundle.Name()); err != nil { // it is unpacked
+		return nil, err
+	}
+	o, err := gitrepo.Look(ctx, dir, name, filepath.Join(s.folder, "mirrors"))
+	if day := s.config.AsOf; err == nil && !day.IsZero() {
+		err = o.Before(ctx, day.Time)
+	}
+	return o, err
+}
+
+func (s *serving) close() error {
+	var errs []error
+	if s.workshop != nil {
+		errs = append(errs, s.workshop.close())
+	}
+	if s.sources != nil {
+		errs = append(errs, s.sources.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// serve takes tasks until there is a reason not to.
+func (s *serving) serve(ctx context.Context, url string) error {
+	host, _ := os.Hostname() // a name for people; the rest tells workers apart
+	slots := cmp.Or(s.flags.slots, s.config.Proof.Parallel, 1)
+	s.say("working for %s with %s (%s)", url, plural(slots, "slot"), s.workshop.kind)
+	err := s.client.Work(ctx, fleet.Work{
+		Name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), s.now().UnixNano()), Host: host, Slots: slots, Lease: s.lease, Plan: s.plan, Now: s.now, Over: !s.flags.stay,
+		Ended: s.ended,
+	})
+	t := s.out()
+	t.line("worked   %s ended here", plural(int(s.done.Load()), "step"))
+	switch {
+	case err == nil:
+		t.line("ended    the run is done")
+		return t.err
+	case ctx.Err() != nil:
+		t.line("ended    interrupted; what it had begun is given back")
+		return errors.Join(ctx.Err(), t.err)
+	case errors.Is(err, fleet.ErrSilent):
+		return &ended{exitFailed, err}
+	}
+	return errors.Join(err, t.err)
+}
+
+// ended prints what became of a step.
+func (s *serving) ended(stage, key string, r pipeline.Report) {
+	s.done.Add(1)
+	line := string(r.State)
+	if r.Reason != "" {
+		line += " " + string(r.Reason)
+	}
+	if r.State != schemas.StepDone {
+		line += ": " + visible(tail(r.Detail, 1))
+	}
+	if s.verbose || !slices.Contains([]schemas.StepState{schemas.StepDone, schemas.StepRejected}, r.State) {
+		s.say("%s  %s  %s", key, stage, line)
+	}
 }

@@ -151,6 +151,45 @@ func (s *Store) Receive(d schemas.Digest, r io.Reader) error {
 	return nil
 }
 
+// PutFile stores the content of a file, whose name is no longer needed then. It is not read into memory, and
+// brought to Remote as Put does.
+func (s *Store) PutFile(file string) (schemas.Digest, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", &FaultError{true, s.dir, err}
+	}
+	defer f.Close()
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return "", &FaultError{true, s.dir, err}
+	}
+	d := schemas.DigestSum(sum)
+	path, err := s.path(d)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err == nil {
+		return d, nil
+	}
+	if err := s.Receive(d, f); err != nil {
+		return "", err
+	}
+	if s.Remote == nil {
+		return d, nil
+	}
+	if _, err = f.Seek(0, io.SeekStart); err == nil {
+		err = s.Remote.Put(context.Background(), d, f, size)
+	}
+	if err != nil {
+		return "", &FaultError{true, s.dir, errors.Join(err, os.Remove(path))}
+	}
+	return d, nil
+}
+
 // Open opens a blob, wherever it is: its bytes are those of the digest when it was stored, and are not compared again.
 // fs.ErrNotExist.
 func (s *Store) Open(d schemas.Digest) (*os.File, error) {

@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
@@ -46,6 +47,9 @@ type Set struct {
 	// CheckMachine says what this machine cannot build a source without, by how many files
 	// of each language it ships; nil where nothing is built.
 	CheckMachine func(ctx context.Context, source string, files map[string]int) error
+	// Bring gets a source that is not in the set yet; nil: all of them were looked up.
+	Bring    func(ctx context.Context, name string) (*gitrepo.Origin, error)
+	bringing sync.Mutex
 	// unreachable are those that do not answer and have no mirror, by name: the crawl defers
 	// them. later holds those as well that a mirror stands in for: the run ends with "again
 	// later".
@@ -195,6 +199,9 @@ func (s *Set) Open(ctx context.Context, r schemas.Repo) (*gitrepo.Repo, func(), 
 	if err := s.absent[r.Name]; err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", gitrepo.ErrRemote, err)
 	}
+	if err := s.bring(ctx, r.Name); err != nil {
+		return nil, nil, err
+	}
 	var waits *github.Later
 	if err := s.unreachable[r.Name]; errors.As(err, &waits) {
 		return nil, nil, &pipeline.Deferred{Resource: github.Resource, Until: waits.Until, Err: err}
@@ -206,6 +213,24 @@ func (s *Set) Open(ctx context.Context, r schemas.Repo) (*gitrepo.Repo, func(), 
 		err = &pipeline.Deferred{Resource: crawl.GitResource, Err: err}
 	}
 	return repo, release, err
+}
+
+// bring gets a source where somebody brings it.
+func (s *Set) bring(ctx context.Context, name string) error {
+	if s.Bring == nil {
+		return nil
+	}
+	s.bringing.Lock()
+	defer s.bringing.Unlock()
+	if s.origins[name] != nil {
+		return nil
+	}
+	o, err := s.Bring(ctx, name)
+	if err != nil {
+		return fmt.Errorf("getting %s from the run: %w", name, err)
+	}
+	s.AddLocal(o.Info().URL, o)
+	return nil
 }
 
 // reading has read use a repository where it stands; what is read by the IDs of objects

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"github.com/benchmint/benchmint/fleet"
+	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages"
+)
+
+// The variables with the token of a run, and the file that holds it.
+const (
+	tokenVariable     = "BENCHMINT_TOKEN"
+	tokenFileVariable = "BENCHMINT_TOKEN_FILE"
+)
+
+// listening are the flags of a verb whose steps other machines may do.
+type listening struct {
+	address   string
+	cert, key string
+}
+
+func (l *listening) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.address, "listen", "", "have other machines do the steps that need a sandbox: `ADDRESS` as HOST:PORT, or nats://… of a NATS server")
+	cmd.Flags().StringVar(&l.cert, "tls-cert", "", "`FILE` of the certificate that --listen shows to workers")
+	cmd.Flags().StringVar(&l.key, "tls-key", "", "`FILE` of its key")
+}
+
+// check refuses flags that cannot be meant.
+func (l listening) check() error {
+	switch {
+	case l.address == "" && (l.cert != "" || l.key != ""):
+		return unmet("--tls-cert and --tls-key are for --listen")
+	case (l.cert == "") != (l.key == ""):
+		return unmet("--tls-cert and --tls-key go together")
+	case l.cert != "" && isNATS(l.address):
+		return unmet("--tls-cert: %s has its own certificate", l.address)
+	case l.address == "" || isNATS(l.address):
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(l.address); err != nil {
+		return unmet("--listen: %w; give HOST:PORT (0.0.0.0:4222 for all interfaces), or nats://HOST:PORT of a NATS server", err)
+	}
+	return nil
+}
+
+func isNATS(address string) bool {
+	return strings.HasPrefix(address, "nats://") || strings.HasPrefix(address, "tls://")
+}
+
+// invitation is what a worker is told of a run.
+type invitation struct {
+	Version versionInfo               `json:"version"`
+	Config  *config.Config            `json:"config"`
+	Sandbox string                    `json:"sandbox"` // kind
+	Machine string                    `json:"machine"` // the inventory of the run's machine
+	Stages  map[string]schemas.Digest `json:"stages"`
+	Lease   time.Duration             `json:"lease"`
+}
+
+// post is where workers come to.
+type post struct {
+	*terminal
+	server *fleet.Server
+	*fleet.Coordinator
+	url  string
+	stop func()
+}
+
+// posted is what the steps of a plan rest on, for workers.
+type posted struct {
+	listening
+	folder     string // of the store
+	store      *store.Store
+	source     func(ctx context.Context, name string) (fleet.Source, error)
+	model      llm.Provider // nil where nobody is asked
+	stages     map[string]schemas.Digest
+	invitation any
+}
+
+// listen opens a post.
+func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
+	dir := filepath.Join(on.folder, "fleet")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	layers, err := blob.Open(filepath.Join(dir, "layers"))
+	if err != nil {
+		return nil, err
+	}
+	invited, err := json.Marshal(on.invitation)
+	if err != nil {
+		return nil, err
+	}
+	options := fleet.Options{
+		Stages: on.stages, Blobs: on.store.Blobs, Layers: layers, Steps: on.store, Books: on.store, Notes: on.store,
+		Source: on.source, Invitation: invited, Now: t.now,
+	}
+	if on.model != nil {
+		options.Complete = completer{on.model}.complete
+	}
+	p = &post{terminal: t, url: on.address}
+	var connect []nats.Option
+	how := "with the token of that server in " + tokenVariable
+	if isNATS(on.address) {
+		token, err := t.token()
+		if err != nil {
+			return nil, err
+		}
+		connect = append(connect, nats.Token(token))
+	} else {
+		file := filepath.Join(dir, "token")
+		token, err := tokenIn(file)
+		if err != nil {
+			return nil, err
+		}
+		secure, err := on.tls()
+		if err != nil {
+			return nil, err
+		}
+		if p.server, err = fleet.Serve(filepath.Join(dir, "nats"), on.address, token, secure); err != nil {
+			return nil, unmet("--listen: %w", err)
+		}
+		p.url, connect, how = p.server.URL(), p.server.Options(), tokenFileVariable+"="+file
+	}
+	if p.Coordinator, err = fleet.Open(ctx, p.url, options, connect...); err != nil {
+		if p.server != nil {
+			p.server.Close()
+		}
+		return nil, unmet("--listen: %w", err)
+	}
+	t.say("listening at %s; on each machine: %s benchmint work %s", p.url, how, p.url)
+	p.stop = during(5*time.Second, p.alone())
+	return p, nil
+}
+
+func (l listening) tls() (*tls.Config, error) {
+	if l.cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(l.cert, l.key)
+	if err != nil {
+		return nil, unmet("--tls-cert: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// nobodyFor is after what time without a worker it is said.
+const nobodyFor = 20 * time.Second
+
+// alone says when no worker is there any more, once each time.
+func (p *post) alone() func(context.Context) error {
+	since, told := p.now(), false
+	return func(context.Context) error {
+		if len(p.Workers()) > 0 {
+			since, told = p.now(), false
+		} else if !told && p.now().Sub(since) >= nobodyFor {
+			p.say("no worker is there for %s: what needs a sandbox waits; benchmint work %s adds one", nobodyFor, p.url)
+			told = true
+		}
+		return nil
+	}
+}
+
+// close ends a post; over says that workers go home.
+func (p *post) close(over bool) {
+	if p == nil {
+		return
+	}
+	p.stop()
+	p.Coordinator.Close(over)
+	if p.server != nil {
+		p.server.Close()
+	}
+}
+
+// manyAtOnce bounds the steps that are out at one time. Workers bring the slots.
+const manyAtOnce = 4096
+
+// spread has a run's steps done by the workers that come.
+func (p *post) spread(o *pipeline.RunOptions) {
+	o.Far, o.Limits = p.Coordinator, p.Limits()
+	o.Slots, o.Resources[stages.Sandbox], o.Resources[stages.Git] = manyAtOnce, 0, slots
+}
+
+// tokenIn is the token of a store, which is made the first time.
+func tokenIn(file string) (string, error) {
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		b = []byte(rand.Text() + "\n")
+		err = os.WriteFile(file, b, 0o600)
+	}
+	return strings.TrimSpace(string(b)), err
+}
+
+// token is that of the environment, "" where there is none.
+func (e *world) token() (string, error) {
+	if file := e.lookup(tokenFileVariable); file != "" {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return "", unmet("%s: %w", tokenFileVariable, err)
+		}
+		return strings.TrimSpace(string(b)), nil
+	}
+	return e.lookup(tokenVariable), nil
+}
+
+// listen opens the post of a run.
+func (s *session) listen(ctx context.Context, l listening) (*post, error) {
+	note, err := s.store.Note(machineNote)
+	if err != nil {
+		return nil, err
+	}
+	prints := s.plan.Holding(stages.Sandbox)
+	var model llm.Provider
+	if client := s.models.client(s.config, s.store.Blobs); client != nil {
+		model = client.Provider
+	}
+	layers, err := blob.Open(filepath.Join(folderOf(s.config), "fleet", "layers"))
+	if err != nil {
+		return nil, err
+	}
+	return s.terminal.listen(ctx, posted{
+		listening: l, folder: folderOf(s.config), store: s.store, source: (&packer{session: s, layers: layers}).source, model: model, stages: prints,
+		invitation: invitation{readVersion(), forWorkers(s.config), s.workshop.kind, note, prints, fleet.Lease},
+	})
+}
+
+// forWorkers is a configuration without what is of one machine, and without the addresses of sources, which may hold
+// passwords.
+func forWorkers(c *config.Config) *config.Config {
+	out := *c
+	out.File, out.Store, out.Blobs, out.Output, out.Releases, out.Overrides, out.Build.CABundle = "", "", "", "", "", "", ""
+	out.Sources = slices.Clone(c.Sources)
+	for i := range out.Sources {
+		out.Sources[i].Git, out.Sources[i].List = "", ""
+	}
+	return &out
+}
+
+// packer packs sources for workers, each once for as long as its refs stand.
+type packer struct {
+	*session
+	layers *blob.Store
+	mu     sync.Mutex
+	packed map[string]fleet.Source
+}
+
+func (p *packer) source(ctx context.Context, name string) (out fleet.Source, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if out, ok := p.packed[name]; ok {
+		return out, nil
+	}
+	repo, release, err := p.sources.Open(ctx, schemas.Repo{Name: name})
+	if err != nil {
+		return out, err
+	}
+	defer release()
+	dir, remove, err := p.layers.Folder()
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	file := filepath.Join(dir, "bundle")
+	if out.Shallow, err = repo.Bundle(ctx, file); err != nil {
+		return out, fmt.Errorf("packing %s: %w", name, err)
+	}
+	if out.Bundle, err = p.layers.PutFile(file); err != nil {
+		return out, err
+	}
+	if p.packed == nil {
+		p.packed = map[string]fleet.Source{}
+	}
+	p.packed[name] = out
+	return out, nil
+}
