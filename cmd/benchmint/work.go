@@ -195,6 +195,7 @@ func (s *serving) openDepot(ctx context.Context) error {
 	}
 	blobs.Remote, layers.Remote = s.client.Depot(false), s.client.Depot(true)
 	s.client.Keep(blobs)
+	s.workshop.builder.Shared = s.client.Layers(layers)
 	s.sources = sources.New(s.config, makers{s.config})
 	s.sources.Bring = func(ctx context.Context, name string) (*gitrepo.Origin, error) { return s.bring(ctx, layers, name) }
 	d := withPrinter(ctx, s.deps(s.config, s.sources, s.workshop), s.config)

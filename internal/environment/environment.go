@@ -38,6 +38,9 @@ type Builder struct {
 	Repairers  []Repairer               // asked in order where the failure table has no edit
 	Limits     sandbox.Limits
 
+	// Shared is where env layers are that other machines made; nil: there are no others.
+	Shared Shared
+
 	// Progress is told what a step does that may take long; nil is nobody.
 	Progress Progress
 
@@ -215,10 +218,16 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 	if failed, ok := ended.(*sandbox.BuildError); ok {
 		return sandbox.Layer{}, judged(failed, r, true)
 	}
+	if layer, ok, err := b.shared(ctx, key, base); ok || err != nil {
+		return layer, err
+	}
 	build := b.build(r, step, base, key)
 	build.Began = b.began(ctx, "building the environment")
 	layer, _, err := b.run(ctx, build, r)
 	b.fails(key, err)
+	if err == nil {
+		err = b.share(ctx, layer)
+	}
 	return layer, err
 }
 

@@ -12,6 +12,9 @@ func Again(s Sandbox) Sandbox {
 	if d, ok := s.(Deployer); ok {
 		return againWithImages{again{s}, d}
 	}
+	if p, ok := s.(Porter); ok {
+		return againPorted{again{s}, p}
+	}
 	return again{s}
 }
 
@@ -20,6 +23,11 @@ type again struct{ Sandbox }
 type againWithImages struct {
 	again
 	Deployer
+}
+
+type againPorted struct {
+	again
+	Porter
 }
 
 func (a again) Run(ctx context.Context, r Run) (Result, error) {

@@ -252,6 +252,16 @@ type Deployer interface {
 	Deploy(ctx context.Context, d Deployment) (Layer, Result, error)
 }
 
+// Porter is a sandbox whose layers can be taken to another machine with the same system and toolchains.
+type Porter interface {
+	// Find looks for a layer that was kept under a key.
+	Find(ctx context.Context, key schemas.Digest) (Layer, bool, error)
+	// Pack writes the content of a layer, without what is below it.
+	Pack(ctx context.Context, l Layer, w io.Writer) error
+	// Unpack keeps under a key what Pack wrote elsewhere, above a layer with the key of its parent there.
+	Unpack(ctx context.Context, key schemas.Digest, parent Layer, r io.Reader) (Layer, error)
+}
+
 // Terminal is a person's terminal.
 type Terminal struct {
 	In       io.Reader
