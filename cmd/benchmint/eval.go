@@ -33,6 +33,7 @@ type evalFlags struct {
 	gold, nop bool
 	strict    bool
 	regrade   bool
+	listening
 }
 
 func newEval(p *program) *cobra.Command {
@@ -50,6 +51,9 @@ func newEval(p *program) *cobra.Command {
 			if len(args) == 1 && !f.gold && !f.nop && !f.regrade {
 				return &usageError{errors.New("eval: name a file or folder of predictions, or --gold, or --nop")}
 			}
+			if err := f.listening.check(); err != nil {
+				return err
+			}
 			c, err := p.load()
 			if err != nil {
 				return err
@@ -60,6 +64,7 @@ func newEval(p *program) *cobra.Command {
 			return evaluator{p.machine(c), f}.eval(cmd.Context(), args[0], args[1:])
 		},
 	}
+	f.flags(cmd)
 	cmd.Flags().StringVar(&f.output, "output", "benchmint-eval", "`FOLDER` of the report, with the store of the evaluation in it")
 	cmd.Flags().BoolVar(&f.gold, "gold", false, "grade each task's own patch: every task must resolve")
 	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a meaningless file: no task may resolve")
@@ -161,20 +166,36 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 		}
 		seeds = append(seeds, one)
 	}
-	settings := grade.Config{Limits: e.config.Sandbox.Limits(), Strict: e.strict}
+	settings := e.settings()
 	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: e.observe}, tasks, s.Blobs, settings)
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions}), map[string]string{"sandbox": w.kind})
+	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions}), evalTools(w), e.address != "")
 	options := e.runOptions(e.config, runFlags{})
 	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
+	var workers *post
+	if e.address != "" {
+		if workers, err = e.listen(ctx, s, w, tasks, plan); err != nil {
+			return err
+		}
+		workers.spread(&options)
+	}
 	live := pipeline.NewLive(&graded{e.terminal}, e.now)
 	end := e.shown(live, (&shelf{Store: s}).funnel, e.config.Proof.Parallel, noHour)
 	summary, err := plan.Run(ctx, s, seeds, live, options)
+	workers.close(err == nil && !summary.Interrupted)
 	if err = errors.Join(err, end()); err != nil {
 		return err
 	}
 	return e.sumUp(given.Bad, summary)
 }
+
+// settings are what grades depend on.
+func (e evaluator) settings() grade.Config {
+	return grade.Config{Limits: e.config.Sandbox.Limits(), Strict: e.strict}
+}
+
+// evalTools are those whose version decides grades.
+func evalTools(w *workshop) map[string]string { return map[string]string{"sandbox": w.kind} }
 
 // graded prints each verdict for a person.
 type graded struct{ *terminal }

@@ -77,6 +77,7 @@ type invitation struct {
 	Machine string                    `json:"machine"` // the inventory of the run's machine
 	Stages  map[string]schemas.Digest `json:"stages"`
 	Lease   time.Duration             `json:"lease"`
+	Eval    *evalInvitation           `json:"eval,omitempty"` // nil: it is a run
 }
 
 // post is where workers come to.
@@ -243,7 +244,7 @@ func (s *session) listen(ctx context.Context, l listening) (*post, error) {
 	}
 	return s.terminal.listen(ctx, posted{
 		listening: l, folder: folderOf(s.config), store: s.store, source: (&packer{session: s, layers: layers}).source, model: model, stages: prints,
-		invitation: invitation{readVersion(), forWorkers(s.config), s.workshop.kind, note, prints, fleet.Lease},
+		invitation: invitation{readVersion(), forWorkers(s.config), s.workshop.kind, note, prints, fleet.Lease, nil},
 	})
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/crawl/sources"
+	"github.com/benchmint/benchmint/stages/grade"
 )
 
 // workFlags are the flags of work.
@@ -131,6 +132,7 @@ type serving struct {
 	workshop *workshop
 	sources  *sources.Set
 	plan     *pipeline.Plan
+	grader   *grade.Grader // of an evaluation
 	done     atomic.Int64
 }
 
@@ -152,10 +154,12 @@ func (s *serving) prepare(ctx context.Context) error {
 	if s.workshop, err = m.require(ctx, job{builds: true, kind: in.Sandbox, asks: asksFor("the run has sources", s.config.Filters.Languages...)}); err != nil {
 		return err
 	}
-	if err := s.sameMachine(ctx, in); err != nil {
-		return err
+	if in.Machine != "" {
+		if err := s.sameMachine(ctx, in); err != nil {
+			return err
+		}
 	}
-	if err := s.openDepot(ctx); err != nil {
+	if err := s.openDepot(ctx, in); err != nil {
 		return err
 	}
 	for stage, print := range in.Stages {
@@ -184,7 +188,7 @@ func (s *serving) sameMachine(ctx context.Context, in invitation) error {
 }
 
 // openDepot opens what the steps read: blobs, sources, records.
-func (s *serving) openDepot(ctx context.Context) error {
+func (s *serving) openDepot(ctx context.Context, in invitation) error {
 	blobs, err := blob.Open(filepath.Join(s.folder, "blobs"))
 	if err != nil {
 		return err
@@ -196,6 +200,10 @@ func (s *serving) openDepot(ctx context.Context) error {
 	blobs.Remote, layers.Remote = s.client.Depot(false), s.client.Depot(true)
 	s.client.Keep(blobs)
 	s.workshop.builder.Shared = s.client.Layers(layers)
+	if in.Eval != nil {
+		s.plan, err = s.grading(in.Eval, blobs)
+		return err
+	}
 	s.sources = sources.New(s.config, makers{s.config})
 	s.sources.Bring = func(ctx context.Context, name string) (*gitrepo.Origin, error) { return s.bring(ctx, layers, name) }
 	d := withPrinter(ctx, s.deps(s.config, s.sources, s.workshop), s.config)
@@ -234,6 +242,9 @@ func (s *serving) bring(ctx context.Context, layers *blob.Store, name string) (*
 
 func (s *serving) close() error {
 	var errs []error
+	if s.grader != nil {
+		errs = append(errs, s.grader.Close(context.Background()))
+	}
 	if s.workshop != nil {
 		errs = append(errs, s.workshop.close())
 	}
