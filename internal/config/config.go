@@ -48,7 +48,6 @@ type Config struct {
 	// Overrides is a file of statements and interfaces written by hand; "" is none.
 	Overrides string
 	Store     string
-	Blobs     string
 	Output    string
 	Releases  string // the folder of the shelf
 

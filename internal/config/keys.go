@@ -144,8 +144,7 @@ var Keys = []Key{
 
 	{Path: "overrides", Doc: "file of statements and interfaces written by hand, by ID (docs/dataset.md)", IsPath: true, bind: func(c *Config) any { return &c.Overrides }},
 
-	{Path: "store", Doc: "folder of records (SQLite) and blobs, or postgres://… for several processes; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
-	{Path: "blobs", Doc: "folder of blobs where the store is postgres://…: all processes must see it", IsPath: true, bind: func(c *Config) any { return &c.Blobs }},
+	{Path: "store", Doc: "folder of records (SQLite) and blobs; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
 	{Path: "output", Doc: "folder of the dataset", IsPath: true, bind: func(c *Config) any { return &c.Output }},
 	{Path: "releases", Doc: "folder of the shelf of releases (docs/releases.md)", IsPath: true, bind: func(c *Config) any { return &c.Releases }},
 
