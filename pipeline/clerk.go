@@ -38,7 +38,7 @@ func (r *run) clerk(ctx context.Context, asks <-chan question, answers chan<- an
 
 func (r *run) answer(ctx context.Context, a *answer) (err error) {
 	if len(a.back) > 0 {
-		if err = r.queue.Back(ctx, a.back); err != nil {
+		if err = r.store.Release(ctx, r.owner, a.back); err != nil {
 			return fmt.Errorf("giving steps back: %w", err)
 		}
 	}
@@ -59,48 +59,16 @@ func (r *run) answer(ctx context.Context, a *answer) (err error) {
 		}
 	}
 	if len(a.suspects) > 0 {
-		if a.suspect, err = r.queue.TakeSuspect(ctx, a.suspects); err != nil {
+		if a.suspect, err = r.store.ClaimSuspect(ctx, r.owner, a.suspects); err != nil {
 			return fmt.Errorf("claiming a suspect: %w", err)
 		}
 	}
 	if len(a.wants) > 0 {
-		if a.claims, err = r.queue.Take(ctx, a.wants); err != nil {
+		if a.claims, err = r.store.Claim(ctx, r.owner, a.wants); err != nil {
 			return fmt.Errorf("claiming steps: %w", err)
 		}
 	}
 	return nil
-}
-
-// heart beats until its context ends. A process that cannot beat for as long as
-// others take it for dead stops its work: others have it by then.
-func (r *run) heart(ctx context.Context, dead chan<- error) {
-	tick := time.NewTicker(r.opts.Beat)
-	defer tick.Stop()
-	last := r.opts.Now()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		// A database that does not answer must not keep us past the time.
-		began := r.opts.Now()
-		trying, cancel := context.WithTimeout(ctx, r.opts.Silent-r.opts.Beat)
-		_, err := r.store.Beat(trying, r.owner, r.opts.Silent)
-		cancel()
-		now := r.opts.Now()
-		if err == nil {
-			last = now
-			continue
-		}
-		if now.Sub(began) >= r.opts.Silent {
-			continue // longer than the call may take: this process stood still, which says nothing of the database
-		}
-		if ctx.Err() == nil && now.Sub(last) >= r.opts.Silent-r.opts.Beat {
-			dead <- fmt.Errorf("%w: no sign of life for %s: %w", errStore, now.Sub(last), err)
-			return
-		}
-	}
 }
 
 // ask sends the clerk what is wanted now, if it is free and anything is.
@@ -254,9 +222,6 @@ func (d *dispatcher) sees(a answer) {
 		l := d.lane(t.Stage)
 		if l == nil || !d.within(t.Stage) {
 			continue
-		}
-		if !l.node.info.Drain {
-			d.ahead.steps += t.N
 		}
 		switch {
 		case l.node.info.Drain:

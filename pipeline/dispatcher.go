@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// poll is how often a run with room looks for what other processes made ready.
+	// poll is how often a run with room looks for what it was not told is ready.
 	poll = 500 * time.Millisecond
 	// slow is from which mean duration on a stage's steps are not taken ahead of time:
 	// what is claimed early runs before what turns up deeper meanwhile.
@@ -86,7 +86,6 @@ type dispatcher struct {
 	booked  chan []result // from the committer
 	asks    chan question
 	answers chan answer
-	beats   chan error
 	grace   <-chan time.Time
 }
 
@@ -94,11 +93,10 @@ type dispatcher struct {
 type outlook struct {
 	ready    int // that may start as far as pauses go
 	blocked  int // ready, but what they need is paused
-	running  int // anywhere
+	running  int // by the table
 	waiting  int
 	deferred int
 	drain    bool // the drain has something to do
-	steps    int  // all of them
 }
 
 func (r *run) dispatch(ctx context.Context, observer Observer) error {
@@ -110,22 +108,19 @@ func (r *run) dispatch(ctx context.Context, observer Observer) error {
 	defer d.cut(nil)
 	room := 4 * r.opts.Slots // more than can be on its way: nobody waits for another
 	d.results, d.saving, d.booked = make(chan result, room), make(chan result, room), make(chan []result, room)
-	d.asks, d.answers, d.beats = make(chan question, 1), make(chan answer, 1), make(chan error, 1)
+	d.asks, d.answers = make(chan question, 1), make(chan answer, 1)
 
 	var helpers sync.WaitGroup
 	helpers.Go(func() { r.committer(d.durable, d.saving, d.booked) })
 	helpers.Go(func() { r.clerk(d.durable, d.asks, d.answers) })
-	beating, stopBeat := context.WithCancel(d.durable)
-	helpers.Go(func() { r.heart(beating, d.beats) })
 
 	err := d.loop(ctx)
-	stopBeat()
 	close(d.saving)
 	close(d.asks)
 	helpers.Wait()
 	d.undone = append(d.undone, d.kept...)
 	if len(d.undone) > 0 && !errors.Is(err, errStore) {
-		if backErr := r.queue.Back(d.durable, d.undone); backErr != nil && (err == nil || errors.Is(err, errStop)) {
+		if backErr := r.store.Release(d.durable, r.owner, d.undone); backErr != nil && (err == nil || errors.Is(err, errStop)) {
 			err = fmt.Errorf("%w: giving steps back: %w", errStore, backErr)
 		}
 	}
@@ -194,8 +189,6 @@ func (d *dispatcher) loop(ctx context.Context) error {
 			d.cut(errStop)
 		case limits := <-d.opts.Limits:
 			d.limit(limits)
-		case err := <-d.beats:
-			d.fail(err)
 		}
 	}
 }
@@ -487,17 +480,12 @@ func (d *dispatcher) decide() {
 		return
 	}
 	if a.ready+a.blocked+a.running+a.waiting+a.deferred == 0 {
-		if d.opts.Join && a.steps == 0 && a.drain {
-			// This worker was quicker than the process whose run it takes part in.
-			d.over = d.waited > d.opts.Silent+d.opts.Patience
-		} else {
-			d.finish()
-		}
+		d.finish()
 		return
 	}
 	wake := d.wake()
 	switch {
-	case a.running > 0: // elsewhere: another process works
+	case a.running > 0: // on its way back
 		return
 	case a.ready > 0 || wake.IsZero():
 		if d.stuck++; d.stuck > 10 {

@@ -555,7 +555,7 @@ func TestSuspectsRunAlone(t *testing.T) {
 			}
 			return in, nil
 		}), pipeline.Options{}, out)
-		o := pipeline.RunOptions{Now: time.Now, Slots: 4, Worker: pipeline.Worker{ID: fmt.Sprint("run", deaths)}}
+		o := pipeline.RunOptions{Now: time.Now, Slots: 4, Worker: fmt.Sprint("run", deaths)}
 		_, err = plan.Run(ctx, s, records("a poison b c d e f g h"), silent{}, o)
 		cancel()
 		if !errors.Is(err, store.ErrDead) {
@@ -570,8 +570,7 @@ func TestSuspectsRunAlone(t *testing.T) {
 	equal(t, "bystanders", []string{"a", "b", "c", "d", "e", "f", "g", "h"}, out.got)
 }
 
-// losing is a store to which another process gives a step back before its first result
-// comes.
+// losing is a store to which a step is given back before its first result comes.
 type losing struct {
 	*store.Store
 	done bool

@@ -63,7 +63,7 @@ type Made struct {
 	Share string
 }
 
-// Claim is a step that this worker may run now.
+// Claim is a step that may run now.
 type Claim struct {
 	ID      int64
 	Stage   string
@@ -102,7 +102,7 @@ type Settlement struct {
 
 // Settled says what became of a settlement.
 type Settled struct {
-	// Lost says that the step was no longer this worker's: its result was dropped.
+	// Lost says that the step was no longer the owner's: its result was dropped.
 	Lost bool
 	// Err is a fault of this settlement alone (two living parents made one key): the
 	// step was booked as Failed with it.
@@ -119,7 +119,7 @@ type Tally struct {
 	MS     int64             `json:"ms,omitempty"`
 }
 
-// Resource is one limit that all workers share.
+// Resource is one limit that all steps share.
 type Resource struct {
 	Name        string    `json:"name"`
 	PausedUntil time.Time `json:"paused_until,omitzero"`
@@ -127,20 +127,10 @@ type Resource struct {
 	Cap         float64   `json:"cap,omitempty"` // 0 means no limit
 }
 
-// Worker is one process that takes steps.
-type Worker struct {
-	ID   string    `json:"id"`
-	Host string    `json:"host"`
-	Beat time.Time `json:"beat"`
-}
-
-// BeginOptions begin a run, or a worker's part in one.
+// BeginOptions begin a run.
 type BeginOptions struct {
-	Worker Worker
+	Worker string // owns what it claims
 	Stages []StageInfo
-	// Join takes part in a run that another process began: nothing is reset, and a
-	// fingerprint that differs from the store's is an error.
-	Join bool
 	// RetryCrashed tries steps again that ended the process five times.
 	RetryCrashed bool
 	// Until is the last stage of the run; "" is all of them. What stages have settled

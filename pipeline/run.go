@@ -44,41 +44,24 @@ type RunOptions struct {
 	Redrain bool
 	// RetryCrashed tries steps again that ended the process five times.
 	RetryCrashed bool
-	// Join takes part in a run that another process began; there are no seeds.
-	Join bool
-	// Worker is this process; its ID owns what it claims.
-	Worker Worker
-	// Beat is how often a worker says that it lives, Silent after what time without it
-	// its steps are taken back, or it stops by itself; 0 is 5 s and 15 s.
-	Beat, Silent time.Duration
+	// Worker names this process, which owns what it claims.
+	Worker string
 }
-
-const (
-	beat   = 5 * time.Second
-	silent = 15 * time.Second
-)
 
 func (o RunOptions) withDefaults() RunOptions {
 	if o.Slots <= 0 {
 		o.Slots = 1
 	}
-	if o.Beat <= 0 {
-		o.Beat = beat
-	}
-	if o.Silent <= 0 {
-		o.Silent = silent
-	}
-	if o.Worker.ID == "" {
-		o.Worker.ID = "run"
+	if o.Worker == "" {
+		o.Worker = "run"
 	}
 	return o
 }
 
-// run is one process's part in the work on a plan.
+// run is the work of one process on a plan.
 type run struct {
 	plan  *Plan
 	store Store
-	queue Queue
 	owner string
 	opts  RunOptions
 	// observer is told what happens; it may be asked how far a step is.
@@ -89,7 +72,7 @@ type run struct {
 	until map[string]bool
 	// executed counts the steps that ended here; the dispatcher's alone.
 	executed map[string]int
-	// dead: nothing may be booked any more, others may have our steps by now.
+	// dead: nothing may be booked any more, a fault ended the run.
 	dead atomic.Bool
 }
 
@@ -99,7 +82,7 @@ type run struct {
 // what runs has Grace to end, and the rest is ready for the next run.
 func (p *Plan) Run(ctx context.Context, store Store, seeds []Record, observer Observer, opts RunOptions) (Summary, error) {
 	opts = opts.withDefaults()
-	r := &run{plan: p, store: store, queue: tableQueue{store, opts.Worker.ID}, owner: opts.Worker.ID, opts: opts, observer: observer, told: ctx.Done(), executed: map[string]int{}}
+	r := &run{plan: p, store: store, owner: opts.Worker, opts: opts, observer: observer, told: ctx.Done(), executed: map[string]int{}}
 	if err := r.check(); err != nil {
 		return Summary{}, err
 	}
@@ -119,7 +102,7 @@ func (p *Plan) Run(ctx context.Context, store Store, seeds []Record, observer Ob
 	if err != nil && errors.Is(err, errStore) {
 		return Summary{}, err
 	}
-	if leaveErr := store.Leave(durable, opts.Worker.ID); err == nil {
+	if leaveErr := store.Leave(durable, opts.Worker); err == nil {
 		err = leaveErr
 	}
 	s, sumErr := r.summary(durable)
@@ -202,12 +185,9 @@ func (n *node) list(seeds []Record) (schemas.Digest, error) {
 }
 
 func (r *run) begin(ctx context.Context, list schemas.Digest, seeds iter.Seq2[Made, error]) error {
-	o := BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), Join: r.opts.Join, RetryCrashed: r.opts.RetryCrashed, Until: r.opts.Until, Away: r.plan.away(r.opts)}
+	o := BeginOptions{Worker: r.opts.Worker, Stages: r.plan.Infos(), RetryCrashed: r.opts.RetryCrashed, Until: r.opts.Until, Away: r.plan.away(r.opts)}
 	if err := r.store.Begin(ctx, o); err != nil {
 		return fmt.Errorf("beginning the run: %w", err)
-	}
-	if r.opts.Join {
-		return nil
 	}
 	if err := r.store.Seed(ctx, r.plan.order[0].info.Name, list, seeds); err != nil {
 		return fmt.Errorf("seeding the run: %w", err)

@@ -24,8 +24,8 @@ type Store interface {
 	// Claim takes ready steps for owner, at most as many of each stage as wanted, and
 	// none below a step that is to be made again.
 	Claim(ctx context.Context, owner string, wants []Want) ([]Claim, error)
-	// ClaimSuspect takes the step over which the fewest processes died, if any and if
-	// none is running.
+	// ClaimSuspect takes the step over which the process died the fewest times, if any and
+	// if none is running.
 	ClaimSuspect(ctx context.Context, owner string, stages []string) (*Claim, error)
 	// Settle ends claimed steps and makes what follows from them, all or nothing.
 	Settle(ctx context.Context, all []Settlement) ([]Settled, error)
@@ -47,13 +47,11 @@ type Store interface {
 	Ended(ctx context.Context, afterKey, afterStage string, n int) ([]schemas.Step, error)
 	// Outdated counts what Held and Ended leave out.
 	Outdated(ctx context.Context) (int, error)
-	// Pause keeps steps that need a resource from starting, whichever process.
+	// Pause keeps steps that need a resource from starting.
 	Pause(ctx context.Context, resource string, until time.Time) error
 	Resources(ctx context.Context) ([]Resource, error)
-	// Beat says that worker lives, and takes back what workers held that have been
-	// silent for so long.
-	Beat(ctx context.Context, worker string, silent time.Duration) (rescued int, err error)
-	Leave(ctx context.Context, worker string) error
+	// Leave gives back what an owner still has.
+	Leave(ctx context.Context, owner string) error
 	// Intend and Reserve stand before a paid call, Pay after it, apart from the step's end:
 	// the answer is kept and the money booked at once.
 	Intend(ctx context.Context, request schemas.Digest) (Answer, error)
@@ -61,37 +59,4 @@ type Store interface {
 	Pay(ctx context.Context, p Payment) error
 	// Retry makes one settled step ready, with the build that it rests on.
 	Retry(stage, key string) error
-}
-
-// A Queue says which steps may start, and gives each to one worker. It may err
-// towards too late: what it does not give is asked for again.
-//
-// The table queue below is the step table itself. One whose tickets are handed out
-// elsewhere takes tickets in Take and claims their steps by ID; it writes and
-// closes tickets in the transaction that settles, hence inside the store.
-type Queue interface {
-	Take(ctx context.Context, wants []Want) ([]Claim, error)
-	// TakeSuspect gives one step over which a process died.
-	TakeSuspect(ctx context.Context, stages []string) (*Claim, error)
-	// Back returns steps that were taken and will not be run.
-	Back(ctx context.Context, ids []int64) error
-}
-
-type tableQueue struct {
-	store Store
-	owner string
-}
-
-var _ Queue = tableQueue{}
-
-func (q tableQueue) Take(ctx context.Context, wants []Want) ([]Claim, error) {
-	return q.store.Claim(ctx, q.owner, wants)
-}
-
-func (q tableQueue) TakeSuspect(ctx context.Context, stages []string) (*Claim, error) {
-	return q.store.ClaimSuspect(ctx, q.owner, stages)
-}
-
-func (q tableQueue) Back(ctx context.Context, ids []int64) error {
-	return q.store.Release(ctx, q.owner, ids)
 }

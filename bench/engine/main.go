@@ -3,7 +3,6 @@
 //
 //	go run ./bench/engine                       # 10,000 items, minutes
 //	go run ./bench/engine -settled 1000000      # second run, status and show at a million
-//	go run ./bench/engine -postgres postgres://…
 //
 // It never judges by wall-clock time alone: what it holds against a goal is a
 // ratio of two figures of the same run. It exits 1 where a goal is missed.
@@ -24,7 +23,6 @@ import (
 func main() {
 	var b bench
 	flag.StringVar(&b.dir, "dir", filepath.Join("_work", "bench-engine"), "where stores go; made anew")
-	flag.StringVar(&b.postgres, "postgres", "", "address of an empty database, which is measured as well")
 	flag.IntVar(&b.items, "items", 10_000, "of the plan for throughput")
 	flag.IntVar(&b.settled, "settled", 100_000, "items of the store for the second run, status and show")
 	flag.IntVar(&b.runs, "runs", 3, "of each measurement; the median counts")
@@ -39,11 +37,11 @@ func main() {
 }
 
 type bench struct {
-	dir, postgres, program string
-	items, settled, runs   int
-	peak                   float64 // MB, of items at 256 workers
-	table                  figures
-	n                      int
+	dir, program         string
+	items, settled, runs int
+	peak                 float64 // MB, of items at 256 workers
+	table                figures
+	n                    int
 }
 
 func (b *bench) run(ctx context.Context) (err error) {
@@ -65,9 +63,5 @@ func (b *bench) run(ctx context.Context) (err error) {
 }
 
 func (b *bench) measures() []func(context.Context) error {
-	all := []func(context.Context) error{b.throughput, b.order, b.memory, b.again}
-	if b.postgres != "" {
-		all = append(all, b.database)
-	}
-	return all
+	return []func(context.Context) error{b.throughput, b.order, b.memory, b.again}
 }

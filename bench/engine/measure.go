@@ -246,37 +246,6 @@ func (b *bench) timed(call func() error) (float64, error) {
 	})
 }
 
-// database is the same table on PostgreSQL.
-func (b *bench) database(ctx context.Context) error {
-	var rates, single []float64
-	for _, slots := range workers {
-		for _, way := range []struct {
-			to   *[]float64
-			args []string
-		}{{&rates, nil}, {&single, []string{"-ungrouped"}}} {
-			rate, err := b.median(func() (float64, error) {
-				e, err := b.engine(slots, b.items/5)
-				if err != nil {
-					return 0, err
-				}
-				if err := enginetest.Empty(ctx, b.postgres); err != nil {
-					return 0, err
-				}
-				e.Store = b.postgres
-				r, err := b.whole(e, way.args...)
-				return float64(r.Executed) / (r.Millis / 1000), err
-			})
-			if err != nil {
-				return err
-			}
-			*way.to = append(*way.to, rate)
-		}
-	}
-	b.table.rates("PostgreSQL, transitions/s, grouped", rates)
-	b.table.rates("PostgreSQL, transitions/s, one by one", single)
-	return nil
-}
-
 // figures are the table with what only this bench prints.
 type figures struct{ table.Table }
 

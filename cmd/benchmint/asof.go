@@ -52,14 +52,5 @@ func (p *program) forward(ctx context.Context, c *config.Config) (err error) {
 	case !began || c.AsOf.String() >= noted:
 		return nil
 	}
-	return unmet("as_of: the store at %s has read its sources up to %s, and cannot go back to %s; give that day a store of its own (--store FOLDER --output FOLDER)", withoutPassword(c.Store), noted, c.AsOf)
-}
-
-// sameAsOf refuses a worker that would read sources as they stood on another day than the run has them.
-func (s *session) sameAsOf() error {
-	run, err := asOf(s.store)
-	if err == nil && !run.Equal(s.config.AsOf.Time) {
-		err = unmet("as_of: the run on this store has %q, and this worker %q; a worker needs the configuration that the run was begun with (--set as_of=%[1]s)", run, s.config.AsOf)
-	}
-	return err
+	return unmet("as_of: the store at %s has read its sources up to %s, and cannot go back to %s; give that day a store of its own (--store FOLDER --output FOLDER)", c.Store, noted, c.AsOf)
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -92,7 +91,7 @@ func (l cleaner) lock(ctx context.Context) (unlock func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !isStore(l.config.Store) {
+	if !store.Exists(l.config.Store) {
 		return cache, nil
 	}
 	s, err := l.openStore(ctx, l.config)
@@ -103,11 +102,6 @@ func (l cleaner) lock(ctx context.Context) (unlock func() error, err error) {
 		return nil, errors.Join(lockedOr(err), s.Close(), cache())
 	}
 	return func() error { return errors.Join(s.Close(), cache()) }, nil
-}
-
-// isStore: a folder is only ever deleted as a store if it is one.
-func isStore(dir string) bool {
-	return !strings.Contains(dir, "://") && store.Exists(dir)
 }
 
 // cached is what this program makes in its cache, by folder: the names of what lies in
@@ -148,7 +142,7 @@ func (l cleaner) leftovers(ctx context.Context, stateToo bool) ([]leftover, erro
 		return nil, err
 	}
 	all = append(all, images...)
-	if stateToo && isStore(l.config.Store) {
+	if stateToo && store.Exists(l.config.Store) {
 		own, others, err := store.Files(l.config.Store)
 		if err != nil {
 			return nil, err

@@ -51,7 +51,7 @@ func described(s pipeline.Summary) int {
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, fault error) error {
 	left, c, repos := "", s.config, s.sources
-	r := result{Summary: end, Store: withoutPassword(c.Store), Tasks: described(end), Kept: repos.Kept(), Spent: s.models.spent, MaxSpent: maxSpent(c), Models: s.models.worth}
+	r := result{Summary: end, Store: c.Store, Tasks: described(end), Kept: repos.Kept(), Spent: s.models.spent, MaxSpent: maxSpent(c), Models: s.models.worth}
 	if end.Drained && fault == nil {
 		r.Dataset = c.Output
 		r.Checked = stageCount(end, stages.Export).Executed > 0
@@ -328,7 +328,7 @@ func doNot(names []string) string {
 func (s *session) next(r result, f runFlags, code int, fault error) string {
 	c, store := s.config, ""
 	if c.Origin("store").Layer != config.FromDefault && c.Origin("store").Layer != config.FromFile {
-		store = " --store " + recipe.Quote(withoutPassword(c.Store))
+		store = " --store " + recipe.Quote(c.Store)
 	}
 	switch {
 	case r.Summary.Interrupted:

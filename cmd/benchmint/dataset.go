@@ -16,7 +16,7 @@ import (
 // datasetUpToDate reports whether the dataset at c.Output is the one that this store wrote last:
 // a run that has nothing to do has nothing to write either.
 func datasetUpToDate(c *config.Config) (bool, error) {
-	noted, err := os.ReadFile(filepath.Join(folderOf(c), store.DatasetFile))
+	noted, err := os.ReadFile(filepath.Join(c.Store, store.DatasetFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -33,7 +33,7 @@ func noteDataset(c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	return blob.WriteFile(filepath.Join(folderOf(c), store.DatasetFile), []byte(manifest+"\n"))
+	return blob.WriteFile(filepath.Join(c.Store, store.DatasetFile), []byte(manifest+"\n"))
 }
 
 // manifestDigest is "" where there is no manifest.

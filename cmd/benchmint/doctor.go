@@ -128,7 +128,7 @@ func (m machine) diagnose(ctx context.Context) []finding {
 	if f := checkCompiler("/usr/bin"); f.State != stateOK && m.config.Sandbox.Kind != config.Docker { // whose base has one
 		out = append(out, f)
 	}
-	out = append(out, checkDisk("store", folderOf(m.config)), checkDisk("cache", m.cache))
+	out = append(out, checkDisk("store", m.config.Store), checkDisk("cache", m.cache))
 	if store.Exists(m.config.Store) {
 		out = append(out, m.checkStore(ctx))
 	}

@@ -299,7 +299,7 @@ func (r *room) remove(ctx context.Context, layers []sandbox.Layer) error {
 // reopen opens the repository that an item came from, as the run that read it
 // noted: the store alone knows where that was.
 func (p *program) reopen(ctx context.Context, s *shelf, repo string) (*sources.Set, error) {
-	notes, err := sources.ReadNotes(s.place)
+	notes, err := sources.ReadNotes(s.config.Store)
 	if err != nil {
 		return nil, err
 	}

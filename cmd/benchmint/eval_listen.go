@@ -35,10 +35,7 @@ func (e evaluator) listen(ctx context.Context, s *store.Store, w *workshop, task
 	}
 	prints := plan.Holding(stages.Sandbox)
 	return e.terminal.listen(ctx, posted{
-		listening: e.listening, folder: e.config.Store, store: s, stages: prints,
-		source: func(context.Context, string) (fleet.Source, error) {
-			return fleet.Source{}, errors.New("an evaluation has no sources")
-		},
+		listening: e.listening, folder: e.config.Store, bucket: e.config.Blobs, store: s, stages: prints,
 		invitation: invitation{readVersion(), forWorkers(e.config), w.kind, "", prints, fleet.Lease, &evalInvitation{dataset, e.strict}},
 	})
 }

@@ -147,7 +147,7 @@ func (p *program) redrain(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	said := in
-	if in.Sources, err = noted(s.place); err != nil {
+	if in.Sources, err = noted(s.config.Store); err != nil {
 		return err
 	}
 	if c = &in; len(said.Sources) > 0 {

@@ -23,7 +23,7 @@ var _ stages.Repos = (*sources.Set)(nil)
 // finder finds the sources of a configuration in this program's world.
 func (p *program) finder(c *config.Config) *sources.Finder {
 	return &sources.Finder{
-		Config: c, Crawl: crawlConfig(c), Makers: makers{c}, Cache: p.cache, UseCache: p.useCache, Folder: folderOf(c),
+		Config: c, Crawl: crawlConfig(c), Makers: makers{c}, Cache: p.cache, UseCache: p.useCache, Folder: c.Store,
 		GitHub: p.github.library, Server: p.github.server(), Again: p.refreshing, Starts: p.starts, Now: p.now,
 		Clock: func(t time.Time) string { return clock(t, p.now()) }, Say: p.say, Progress: newMeter(p.github).came,
 	}

@@ -30,8 +30,8 @@ func (h *handwritten) read(file string) (err error) {
 }
 
 // retryChanged asks for the statement of each item again whose override has changed since
-// the last run: of these alone. A worker takes part only where it has the same ones.
-func (h handwritten) retryChanged(ctx context.Context, s *store.Store, join bool) error {
+// the last run: of these alone.
+func (h handwritten) retryChanged(ctx context.Context, s *store.Store) error {
 	now := map[string]schemas.Digest{}
 	for id, o := range h {
 		now[id] = schemas.DigestOf(o)
@@ -48,9 +48,6 @@ func (h handwritten) retryChanged(ctx context.Context, s *store.Store, join bool
 	}
 	if maps.Equal(was, now) {
 		return nil
-	}
-	if join {
-		return unmet("overrides: this file is not what the run was begun with; a worker needs the same")
 	}
 	for _, id := range slices.Sorted(maps.Keys(merge(was, now))) {
 		if was[id] == now[id] {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,8 +22,6 @@ import (
 type shelf struct {
 	*store.Store
 	config *config.Config
-	place  string // for messages
-	blobs  string // the folder of blobs
 }
 
 // openShelf opens a store that is already there; reading makes none.
@@ -36,11 +33,7 @@ func openShelf(ctx context.Context, e *world, c *config.Config) (*shelf, error) 
 	if err != nil {
 		return nil, err
 	}
-	blobs := c.Blobs
-	if blobs == "" {
-		blobs = filepath.Join(c.Store, "blobs")
-	}
-	return &shelf{Store: s, config: c, place: folderOf(c), blobs: blobs}, nil
+	return &shelf{Store: s, config: c}, nil
 }
 
 // item is everything the store knows of one ID.
@@ -203,9 +196,9 @@ func (s *shelf) find(word string) (string, error) {
 	case len(close) > 1:
 		return "", unmet("%q is %s; say which", word, strings.Join(close, " or "))
 	case len(all) == 0:
-		return "", unmet("no item %q: the store at %s is empty", word, s.place)
+		return "", unmet("no item %q: the store at %s is empty", word, s.config.Store)
 	}
-	return "", unmet("no item %q in the store at %s%s", word, s.place, nearest.Hint(word, all))
+	return "", unmet("no item %q in the store at %s%s", word, s.config.Store, nearest.Hint(word, all))
 }
 
 // origin is what an item comes from, whatever its kind; nil for a source.

@@ -93,8 +93,9 @@ type post struct {
 type posted struct {
 	listening
 	folder     string // of the store
+	bucket     string // "": workers get blobs from the run
 	store      *store.Store
-	source     func(ctx context.Context, name string) (fleet.Source, error)
+	source     *packer      // nil where there are no sources
 	model      llm.Provider // nil where nobody is asked
 	stages     map[string]schemas.Digest
 	invitation any
@@ -110,13 +111,23 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if on.bucket != "" {
+		remote, err := t.bucket(ctx, on.bucket)
+		if err != nil {
+			return nil, err
+		}
+		on.store.Blobs.Remote, layers.Remote = remote, remote
+	}
 	invited, err := json.Marshal(on.invitation)
 	if err != nil {
 		return nil, err
 	}
 	options := fleet.Options{
 		Stages: on.stages, Blobs: on.store.Blobs, Layers: layers, Steps: on.store, Books: on.store, Notes: on.store,
-		Source: on.source, Invitation: invited, Now: t.now,
+		Source: on.source.source, Invitation: invited, Now: t.now,
+	}
+	if on.source != nil {
+		on.source.layers = layers
 	}
 	if on.model != nil {
 		options.Complete = completer{on.model}.complete
@@ -154,6 +165,15 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 	t.say("listening at %s; on each machine: %s benchmint work %s", p.url, how, p.url)
 	p.stop = during(5*time.Second, p.alone())
 	return p, nil
+}
+
+// bucket opens the one in which blobs are exchanged.
+func (e *world) bucket(ctx context.Context, location string) (*blob.S3, error) {
+	s, err := blob.NewS3(ctx, location, e.lookup)
+	if err != nil {
+		return nil, unmet("blobs: %w", err)
+	}
+	return s, nil
 }
 
 func (l listening) tls() (*tls.Config, error) {
@@ -238,12 +258,8 @@ func (s *session) listen(ctx context.Context, l listening) (*post, error) {
 	if client := s.models.client(s.config, s.store.Blobs); client != nil {
 		model = client.Provider
 	}
-	layers, err := blob.Open(filepath.Join(folderOf(s.config), "fleet", "layers"))
-	if err != nil {
-		return nil, err
-	}
 	return s.terminal.listen(ctx, posted{
-		listening: l, folder: folderOf(s.config), store: s.store, source: (&packer{session: s, layers: layers}).source, model: model, stages: prints,
+		listening: l, folder: s.config.Store, bucket: s.config.Blobs, store: s.store, source: &packer{session: s}, model: model, stages: prints,
 		invitation: invitation{readVersion(), forWorkers(s.config), s.workshop.kind, note, prints, fleet.Lease, nil},
 	})
 }
@@ -252,7 +268,7 @@ func (s *session) listen(ctx context.Context, l listening) (*post, error) {
 // passwords.
 func forWorkers(c *config.Config) *config.Config {
 	out := *c
-	out.File, out.Store, out.Blobs, out.Output, out.Releases, out.Overrides, out.Build.CABundle = "", "", "", "", "", "", ""
+	out.File, out.Store, out.Output, out.Releases, out.Overrides, out.Build.CABundle = "", "", "", "", "", ""
 	out.Sources = slices.Clone(c.Sources)
 	for i := range out.Sources {
 		out.Sources[i].Git, out.Sources[i].List = "", ""
@@ -269,6 +285,9 @@ type packer struct {
 }
 
 func (p *packer) source(ctx context.Context, name string) (out fleet.Source, err error) {
+	if p == nil {
+		return out, errors.New("an evaluation has no sources")
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if out, ok := p.packed[name]; ok {

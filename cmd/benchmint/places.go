@@ -40,7 +40,7 @@ func places(c *config.Config, until string) error {
 // separate: a dataset is replaced as a whole, and a store is deleted as a whole.
 func separate(c *config.Config) error {
 	out, outErr := output.RealPath(c.Output)
-	kept, keptErr := output.RealPath(folderOf(c))
+	kept, keptErr := output.RealPath(c.Store)
 	if err := errors.Join(outErr, keptErr); err != nil {
 		return err
 	}
@@ -48,9 +48,9 @@ func separate(c *config.Config) error {
 	case out == kept:
 		return errors.New("is the folder of the store")
 	case output.Within(out, kept):
-		return fmt.Errorf("the store at %s lies in it, and a dataset is replaced as a whole", folderOf(c))
+		return fmt.Errorf("the store at %s lies in it, and a dataset is replaced as a whole", c.Store)
 	case output.Within(kept, out):
-		return fmt.Errorf("%s lies in the store at %s; give it a folder of its own", filepath.Clean(c.Output), folderOf(c))
+		return fmt.Errorf("%s lies in the store at %s; give it a folder of its own", filepath.Clean(c.Output), c.Store)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func both[K, V any](all ...iter.Seq2[K, V]) iter.Seq2[K, V] {
 
 // known are the sources of the store, those on GitHub as such where it can be asked.
 func (h *hub) known(c *config.Config) ([]config.Source, error) {
-	all, err := noted(folderOf(c))
+	all, err := noted(c.Store)
 	if err != nil {
 		return nil, err
 	}

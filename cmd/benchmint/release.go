@@ -222,7 +222,7 @@ func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releas
 	if err := p.useCache(ctx); err != nil {
 		return o, &ended{exitUsage, err}
 	}
-	notes, err := sources.ReadNotes(folderOf(c))
+	notes, err := sources.ReadNotes(c.Store)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, err
 	}

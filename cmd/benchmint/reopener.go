@@ -211,19 +211,3 @@ func (r reopener) compareClones(ctx context.Context) error {
 	}
 	return r.store.SetNote(ctx, clonesNote, digest)
 }
-
-// sameMachine refuses a worker on a machine that differs from the one that began the
-// run: a recipe that is made on one could not be built on the other.
-func (r reopener) sameMachine(ctx context.Context) error {
-	note, there, here, err := r.inventory(ctx)
-	if err != nil || note == "" {
-		return err
-	}
-	if len(inventory.Differences(there, here, toolchainNames(r.config))) == 0 {
-		return nil // nothing is fetched to ask who needs what
-	}
-	if differ := inventory.Differences(there, here, r.toolchainsAsked(ctx, true)); len(differ) > 0 {
-		return unmet("this machine differs from the one that began the run (%s): what is made on one cannot be built on the other; make them the same, or begin the run here", strings.Join(differ, "; "))
-	}
-	return nil
-}

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,7 +93,7 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	}
 	p = p.alone()
 	p.far = f.address != ""
-	s, err := p.open(ctx, c, f.until, false) // its standard error becomes a live view
+	s, err := p.open(ctx, c, f.until) // its standard error becomes a live view
 	if err != nil {
 		return err
 	}
@@ -142,29 +140,11 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 
 // openStore opens the store of the configuration, which is made where it is missing.
 func (e *world) openStore(ctx context.Context, c *config.Config) (*store.Store, error) {
-	s, err := store.Open(ctx, c.Store, store.Options{Blobs: c.Blobs, Now: e.now})
+	s, err := store.Open(ctx, c.Store, store.Options{Now: e.now})
 	if err != nil {
-		return nil, &ended{exitUsage, fmt.Errorf("%s: %w", folderOf(c), err)}
+		return nil, &ended{exitUsage, fmt.Errorf("%s: %w", c.Store, err)}
 	}
 	return s, nil
-}
-
-// folderOf is the store's place on this machine: its folder, or that of its blobs
-// where the steps are in a database.
-func folderOf(c *config.Config) string {
-	if strings.Contains(c.Store, "://") {
-		return c.Blobs
-	}
-	return c.Store
-}
-
-// withoutPassword is a store's location as it may be said: the environment may give it with a
-// password.
-func withoutPassword(location string) string {
-	if u, err := url.Parse(location); err == nil && config.IsPostgres(location) {
-		return u.Redacted()
-	}
-	return location
 }
 
 // grace is how long steps have to end after the first Ctrl-C: enough for the cheap
@@ -177,11 +157,10 @@ func (e *world) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 	if jobs == 0 {
 		jobs = runtime.NumCPU()
 	}
-	host, _ := os.Hostname() // a name for people; the ID tells workers apart
 	return pipeline.RunOptions{
 		Until: f.until, Now: e.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: c.Model.Open(), harvest.GitHub: 1},
 		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
-		Worker: pipeline.Worker{ID: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), e.now().UnixNano()), Host: host},
+		Worker: fmt.Sprintf("%d-%d", os.Getpid(), e.now().UnixNano()),
 	}
 }
 

@@ -22,9 +22,8 @@ type session struct {
 	plan     *pipeline.Plan
 }
 
-// open opens what stages up to until need; a worker that joins takes no lock: the
-// run that it joins has it. On an error nothing is left open.
-func (p *program) open(ctx context.Context, c *config.Config, until string, join bool) (s *session, err error) {
+// open opens what stages up to until need. On an error nothing is left open.
+func (p *program) open(ctx context.Context, c *config.Config, until string) (s *session, err error) {
 	if err := errors.Join(places(c, until), p.written.read(c.Overrides), p.models.check(c), p.github.open(c)); err != nil {
 		return nil, err
 	}
@@ -38,7 +37,7 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 	if s.sources, s.workshop, err = p.ready(ctx, c, until); err != nil {
 		return s, err
 	}
-	if !join && !p.replace && writes(until) {
+	if !p.replace && writes(until) {
 		if err := s.sources.KeepsRows(ctx); err != nil {
 			return s, err
 		}
@@ -46,39 +45,25 @@ func (p *program) open(ctx context.Context, c *config.Config, until string, join
 	if s.store, err = p.openStore(ctx, c); err != nil {
 		return s, &ended{exitUsage, err}
 	}
-	if !join {
-		if err := s.store.Lock(); err != nil {
-			return s, lockedOr(err)
-		}
+	if err := s.store.Lock(); err != nil {
+		return s, lockedOr(err)
 	}
 	if err := s.store.SameBlobs(); err != nil {
 		return s, &ended{exitUsage, err}
 	}
-	if join { // its sources may lie in other places
-		err = s.sameAsOf()
-	} else {
-		err = errors.Join(s.sources.Note(folderOf(c)), s.noteAsOf(ctx))
-	}
-	if err != nil {
+	if err := errors.Join(s.sources.Note(c.Store), s.noteAsOf(ctx)); err != nil {
 		return s, err
 	}
 	if err := p.machine(c).keepKind(s.store, s.workshop); err != nil {
 		return s, err
 	}
-	if err := p.written.retryChanged(ctx, s.store, join); err != nil {
+	if err := p.written.retryChanged(ctx, s.store); err != nil {
 		return s, err
 	}
-	if !join {
-		if err := p.models.begin(ctx, c, s.store, until); err != nil {
-			return s, err
-		}
+	if err := p.models.begin(ctx, c, s.store, until); err != nil {
+		return s, err
 	}
-	rejects := s.reopener()
-	prepare := rejects.begin
-	if join {
-		prepare = rejects.sameMachine
-	}
-	if err := prepare(ctx); err != nil {
+	if err := s.reopener().begin(ctx); err != nil {
 		return s, err
 	}
 	if s.plan, err = p.plan(ctx, c, s.store, s.sources, s.workshop); err != nil {

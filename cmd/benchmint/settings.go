@@ -75,7 +75,7 @@ func (s *settings) exportCommand(c *config.Config) string {
 		case flag == "set":
 			line += " --set " + recipe.Quote(key+"="+s.overrides[name])
 		case flag == "store":
-			line += " --store " + recipe.Quote(withoutPassword(c.Store))
+			line += " --store " + recipe.Quote(c.Store)
 		case flag == "output":
 			line += " --output " + recipe.Quote(s.overrides[name])
 		}

@@ -220,7 +220,7 @@ func (t *printer) showBlobs(s *shelf, i *item) {
 	if len(order) == 0 {
 		return
 	}
-	t.line("\n%s  (under %s)", t.in(bold, "blobs"), s.blobs)
+	t.line("\n%s  (under %s)", t.in(bold, "blobs"), s.Blobs.Dir())
 	for _, d := range order {
 		hex := strings.TrimPrefix(string(d), "sha256:")
 		t.line("    %-24s %s/%s", blobs[d], hex[:2], hex[2:])

@@ -198,6 +198,14 @@ func (s *serving) openDepot(ctx context.Context, in invitation) error {
 		return err
 	}
 	blobs.Remote, layers.Remote = s.client.Depot(false), s.client.Depot(true)
+	if s.config.Blobs != "" {
+		remote, err := s.bucket(ctx, s.config.Blobs)
+		if err != nil {
+			return err
+		}
+		// What was there before the bucket is with the run.
+		blobs.Remote, layers.Remote = blob.First{remote, blobs.Remote}, blob.First{remote, layers.Remote}
+	}
 	s.client.Keep(blobs)
 	s.workshop.builder.Shared = s.client.Layers(layers)
 	if in.Eval != nil {

@@ -64,10 +64,10 @@ func (m machine) kindFor(s *store.Store) (string, error) {
 		return wantedKind(m.config), err
 	}
 	if m.config.Service.Env && m.config.Makes(schemas.KindService) && fixed != config.Docker {
-		return "", unmet("service.env needs sandbox.kind docker, and the store at %s was begun with %s; use another --store", folderOf(m.config), fixed)
+		return "", unmet("service.env needs sandbox.kind docker, and the store at %s was begun with %s; use another --store", m.config.Store, fixed)
 	}
 	if want := m.config.Sandbox.Kind; want != "" && want != fixed {
-		return "", unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", folderOf(m.config), fixed, m.config.Origin("sandbox.kind"), want)
+		return "", unmet("the store at %s was begun with %s, and %s asks for %s: results of two sandboxes are never mixed; use another --store", m.config.Store, fixed, m.config.Origin("sandbox.kind"), want)
 	}
 	return fixed, nil
 }
@@ -87,7 +87,7 @@ func (m machine) keepKind(s *store.Store, w *workshop) error {
 	}
 	fixed, err := s.Fix("sandbox", w.kind)
 	if err == nil && fixed != w.kind {
-		err = unmet("the store at %s was begun with %s meanwhile: results of two sandboxes are never mixed", folderOf(m.config), fixed)
+		err = unmet("the store at %s was begun with %s meanwhile: results of two sandboxes are never mixed", m.config.Store, fixed)
 	}
 	return err
 }

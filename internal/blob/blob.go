@@ -56,6 +56,23 @@ type Remote interface {
 	Get(ctx context.Context, d schemas.Digest, w io.Writer) error
 }
 
+// First is a Remote that takes all blobs, before one that has others.
+type First [2]Remote
+
+// Put implements Remote.
+func (f First) Put(ctx context.Context, d schemas.Digest, r io.Reader, size int64) error {
+	return f[0].Put(ctx, d, r, size)
+}
+
+// Get implements Remote.
+func (f First) Get(ctx context.Context, d schemas.Digest, w io.Writer) error {
+	err := f[0].Get(ctx, d, w)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f[1].Get(ctx, d, w)
+	}
+	return err
+}
+
 // Open uses dir, which is made where it is missing.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir}

@@ -48,7 +48,7 @@ type Config struct {
 	// Overrides is a file of statements and interfaces written by hand; "" is none.
 	Overrides string
 	Store     string
-	Blobs     string
+	Blobs     string // a bucket, where workers exchange them; "" is from the run itself
 	Output    string
 	Releases  string // the folder of the shelf
 

@@ -57,8 +57,8 @@ model: {endpoint: "https://models.example.org/v1", name: small, fallback: [large
 jobs: 3
 wait: 90s
 overrides: hand.yaml
-store: postgres://db.example/bench
-blobs: blobs
+store: state
+blobs: s3://mint/run
 output: /out
 releases: /shelf
 citation: {authors: [The acme team], url: "https://example.org/acme"}
@@ -94,7 +94,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			"night": {Rates: llm.Rates{Input: 3, Cached: 3, Output: 4}, Tiers: []llm.Tier{{Hours: []llm.Hours{{From: 60, Until: 240}, {From: 23 * 60, Until: 30}}, Rates: llm.Rates{Input: 6, Output: 8}}}},
 		}, 7, 0.2, 900, 3, 30 * time.Second, 2, UselessRules},
 		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
-		Store: "postgres://db.example/bench", Blobs: filepath.Join(filepath.Dir(file), "blobs"), Output: "/out",
+		Store: filepath.Join(filepath.Dir(file), "state"), Blobs: "s3://mint/run", Output: "/out",
 		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
@@ -192,8 +192,9 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"bad_only", "sources:\n- {git: x, only: [12a]}\n", []string{`:2: sources[0].only: "12a" is not a pull request number, commit (7 hex digits or more), range of commits or ID`}},
 		{"git_is_an_option", "sources:\n- {git: --upload-pack=x, name: a/b}\n", []string{`:2: sources[0].git: "--upload-pack=x" looks like an option, not like a path or URL`}},
 		{"remote_store", "store: s3://h/db\n", []string{`:1: store: "s3://h/db": this version keeps it in a local folder`}},
-		{"database_without_blobs", "store: postgres://h/db\n", []string{`blobs: is needed where the store is a database: a folder that all processes see`}},
-		{"password_in_file", "store: postgres://me:secret@h/db\nblobs: b\n", []string{`:1: store: the URL holds a password; secrets come from the environment only (PGPASSWORD, a password file, BENCHMINT_STORE)`}},
+		{"database", "store: postgres://me:secret@h/db\n", []string{":1: store: PostgreSQL is not supported any more; use a folder, and add machines with `benchmint run --listen ADDR` and `benchmint work URL`"}},
+		{"database_by_its_other_name", "store: postgresql://h/db\n", []string{":1: store: PostgreSQL is not supported any more; use a folder, and add machines with `benchmint run --listen ADDR` and `benchmint work URL`"}},
+		{"blobs_in_a_folder", "blobs: ./blobs\n", []string{`:1: blobs: "./blobs" is not s3://BUCKET/PREFIX; blobs of this machine are in the store`}},
 		{"search_misspelt", "sources:\n- search:\n    language: go\n    star: 5\n", []string{`:4: unknown key "search.star"; did you mean stars?`}},
 		{"search_without_a_range", "sources:\n- search: {stars: many}\n", []string{`:2: search.stars: "many": it is not a range (>=10, >10, <=10, <10, 10..20 or 10)`}},
 		{"search_of_a_day", "sources:\n- search: {pushed: \">=2026\"}\n", []string{`:2: search.pushed: ">=2026" is not a range of days (>=2026-01-31, <2026-01-31, 2025-01-31..2026-01-31)`}},

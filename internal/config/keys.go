@@ -144,8 +144,8 @@ var Keys = []Key{
 
 	{Path: "overrides", Doc: "file of statements and interfaces written by hand, by ID (docs/dataset.md)", IsPath: true, bind: func(c *Config) any { return &c.Overrides }},
 
-	{Path: "store", Doc: "folder of records (SQLite) and blobs, or postgres://… for several processes; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
-	{Path: "blobs", Doc: "folder of blobs where the store is postgres://…: all processes must see it", IsPath: true, bind: func(c *Config) any { return &c.Blobs }},
+	{Path: "store", Doc: "folder of records (SQLite) and blobs; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
+	{Path: "blobs", Doc: "bucket in which workers of --listen exchange blobs and environments; empty: they get them from the run", Example: "s3://mint/run", IsLocal: true, bind: func(c *Config) any { return &c.Blobs }},
 	{Path: "output", Doc: "folder of the dataset", IsPath: true, bind: func(c *Config) any { return &c.Output }},
 	{Path: "releases", Doc: "folder of the shelf of releases (docs/releases.md)", IsPath: true, bind: func(c *Config) any { return &c.Releases }},
 

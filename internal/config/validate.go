@@ -75,29 +75,15 @@ func (k *checker) places() {
 		switch {
 		case v == "":
 			k.at(path, "is empty")
-		case IsPostgres(v) && path == "store":
+		case path == "store" && (strings.HasPrefix(v, "postgres://") || strings.HasPrefix(v, "postgresql://")):
+			k.at(path, "PostgreSQL is not supported any more; use a folder, and add machines with `benchmint run --listen ADDR` and `benchmint work URL`")
 		case strings.Contains(v, "://"):
 			k.at(path, "%q: this version keeps it in a local folder", v)
 		}
 	}
-	switch {
-	case strings.Contains(c.Blobs, "://"):
-		k.at("blobs", "%q: this version keeps them in a local folder", c.Blobs)
-	case c.Blobs == "" && IsPostgres(c.Store):
-		k.at("blobs", "is needed where the store is a database: a folder that all processes see")
-	case c.Blobs != "" && !IsPostgres(c.Store):
-		k.at("blobs", "is for a store at postgres://…; this one keeps its blobs in %s", c.Store)
+	if b := c.Blobs; b != "" && !strings.HasPrefix(b, "s3://") {
+		k.at("blobs", "%q is not s3://BUCKET/PREFIX; blobs of this machine are in the store", b)
 	}
-	if u, err := url.Parse(c.Store); err == nil && u.User != nil && c.Origin("store").Layer == FromFile {
-		if _, secret := u.User.Password(); secret {
-			k.at("store", "the URL holds a password; secrets come from the environment only (PGPASSWORD, a password file, BENCHMINT_STORE)")
-		}
-	}
-}
-
-// IsPostgres reports whether a store is a PostgreSQL database.
-func IsPostgres(store string) bool {
-	return strings.HasPrefix(store, "postgres://") || strings.HasPrefix(store, "postgresql://")
 }
 
 // choices checks the keys with a closed set of words.

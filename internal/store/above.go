@@ -114,29 +114,6 @@ func (t *tx) takeBelow(r *row) {
 	}
 }
 
-// fence takes back what other processes run on what this one has just asked for
-// again, many at once. On SQLite there are none.
-func (s *Store) fence(ctx context.Context) error {
-	if s.dir != "" {
-		return nil
-	}
-	return s.write(ctx, "begin", func(t *tx) {
-		var ids []int64
-		t.each(func(r *sql.Rows) error {
-			var id int64
-			err := r.Scan(&id)
-			ids = append(ids, id)
-			return err
-		}, "SELECT id FROM step WHERE state = 'running'")
-		blocked := t.blocked(ids)
-		for _, r := range loadAll(t, "id", ids, "AND state = 'running'") {
-			if blocked[r.id] && !t.await(r) {
-				t.place(r)
-			}
-		}
-	})
-}
-
 // owe keeps the result of a step which is to be made again by a run that comes to
 // its stage: until then it stands as it is. That run finds it by the fingerprint.
 func (t *tx) owe(r *row) {

@@ -81,34 +81,33 @@ func TestAway(t *testing.T) {
 func TestSameBlobs(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	at := func(steps, blobs string) error {
-		s, err := store.Open(t.Context(), filepath.Join(root, steps), store.Options{Blobs: filepath.Join(root, blobs)})
+	mine, others, away := filepath.Join(root, "a", "blobs"), filepath.Join(root, "b", "blobs"), filepath.Join(root, "away")
+	for _, tc := range []struct {
+		what, store string
+		first       func() error
+		want        error
+	}{
+		{"at first", "a", nil, nil},
+		{"again", "a", nil, nil},
+		{"another store", "b", nil, nil},
+		{"with an empty folder", "a", func() error { return os.Rename(mine, away) }, store.ErrBlobs},
+		{"with that of another store", "a", func() error { return errors.Join(os.RemoveAll(mine), os.Rename(others, mine)) }, store.ErrBlobs},
+		{"with its own again", "a", func() error { return errors.Join(os.RemoveAll(mine), os.Rename(away, mine)) }, nil},
+	} {
+		if tc.first != nil {
+			if err := tc.first(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := store.Open(t.Context(), filepath.Join(root, tc.store), store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = s.Close() }()
-		return s.SameBlobs()
-	}
-	for _, tc := range []struct {
-		steps, blobs string
-		want         error
-	}{
-		{"a", "1", nil},
-		{"a", "1", nil},
-		{"b", "1", nil}, // shared
-		{"c", "2", nil},
-		{"a", "2", store.ErrBlobs},
-		{"a", "empty", store.ErrBlobs},
-		{"d", "empty", nil},
-	} {
-		if err := at(tc.steps, tc.blobs); !errors.Is(err, tc.want) {
-			t.Errorf("%s with %s: %v, want %v", tc.steps, tc.blobs, err, tc.want)
+		if err := s.SameBlobs(); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v, want %v", tc.what, err, tc.want)
 		}
-	}
-	if err := os.Rename(filepath.Join(root, "1"), filepath.Join(root, "moved")); err != nil {
-		t.Fatal(err)
-	}
-	if err := at("a", "moved"); err != nil {
-		t.Errorf("after its folder was moved: %v", err)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -20,10 +20,8 @@ const page = 5000
 // Begin makes the store ready for a run of this plan (engine, 4 and 10). With
 // equal fingerprints it reads one row a stage and writes nothing.
 func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
-	if s.dir != "" { // on PostgreSQL several may; the process that begins a run locks by itself
-		if err := s.Lock(); err != nil {
-			return err
-		}
+	if err := s.Lock(); err != nil {
+		return err
 	}
 	p := newPlan(o.Stages)
 	have, err := s.fingerprints(ctx)
@@ -34,18 +32,8 @@ func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 		return fmt.Errorf("the run ends at stage %q, which is not in the plan", o.Until)
 	}
 	p.until(o.Until, have)
-	if o.Join {
-		for _, name := range p.order {
-			if have[name].Fingerprint != p.stages[name].Fingerprint {
-				return fmt.Errorf("stage %s: %w", name, ErrPlan)
-			}
-		}
-	}
 	s.plan.Store(p)
-	s.worker.Store(o.Worker.ID)
-	if err := s.register(ctx, o.Worker); err != nil || o.Join {
-		return err
-	}
+	s.worker.Store(o.Worker)
 	if err := s.takeBack(ctx, o); err != nil {
 		return fmt.Errorf("taking back steps of a process that died: %w", err)
 	}
@@ -57,9 +45,6 @@ func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 	}
 	if err := s.drainAgain(ctx, p); err != nil {
 		return fmt.Errorf("asking for the drain again: %w", err)
-	}
-	if err := s.fence(ctx); err != nil {
-		return fmt.Errorf("taking steps back whose input is made again: %w", err)
 	}
 	if err := s.retryFailed(ctx, o.RetryCrashed); err != nil {
 		return fmt.Errorf("trying failed steps again: %w", err)
@@ -164,23 +149,19 @@ func (s *Store) drainAgain(ctx context.Context, p *plan) error {
 		return err
 	}
 	return s.write(ctx, "begin", func(t *tx) {
-		if r := t.find("{lock}", p.drain, ""); r != nil && r.state == schemas.StepDone {
+		if r := t.find(p.drain, ""); r != nil && r.state == schemas.StepDone {
 			t.reopen(r)
 		}
 	})
 }
 
-// takeBack gives out again what a dead process had. On SQLite that is everything
-// which runs: this process holds the lock. On PostgreSQL others may be at work;
-// theirs are taken back when they fall silent.
+// takeBack gives out again what a dead process had: everything which runs, for this
+// process holds the lock. What ran on other machines may still be at work there.
 func (s *Store) takeBack(ctx context.Context, o pipeline.BeginOptions) error {
-	if s.dir == "" {
-		return nil
-	}
 	for {
 		n := 0
 		err := s.write(ctx, "begin", func(t *tx) {
-			rows := t.load("state = 'running' ORDER BY owner, id LIMIT 1000 {lock}")
+			rows := t.load("state = 'running' ORDER BY owner, id LIMIT 1000")
 			n = len(rows)
 			for _, r := range rows {
 				if slices.Contains(o.Away, r.stage) {
@@ -255,7 +236,7 @@ func (s *Store) redo(ctx context.Context, st *stage, above, moved bool) error {
 // above says that steps may have to wait for what they were made of.
 func (t *tx) redoPage(st *stage, good schemas.Digest, after string, above bool) (more bool, last string) {
 	if st.Drain {
-		for _, r := range t.load("stage = $1 AND key = '' AND state <> 'ready' {lock}", st.Name) {
+		for _, r := range t.load("stage = $1 AND key = '' AND state <> 'ready'", st.Name) {
 			t.reopen(r)
 		}
 		return false, ""
@@ -276,7 +257,7 @@ func (t *tx) redoPage(st *stage, good schemas.Digest, after string, above bool) 
 		}
 		t.reopened(state, span+" AND share = '' AND state = $5", st.Name, after, last, good, state)
 	}
-	for _, r := range t.load(span+" AND (share <> '' OR $5) AND state IN ('done', 'rejected', 'failed', 'running') ORDER BY id {lock}",
+	for _, r := range t.load(span+" AND (share <> '' OR $5) AND state IN ('done', 'rejected', 'failed', 'running') ORDER BY id",
 		st.Name, after, last, good, one) {
 		if st.Of != "" {
 			t.rebuild(r)
@@ -307,7 +288,7 @@ func (s *Store) retryFailed(ctx context.Context, crashedToo bool) error {
 	for _, builds := range []bool{true, false} {
 		for last, more := int64(0), true; more; {
 			err := s.write(ctx, "begin", func(t *tx) {
-				rows := t.load("state = 'failed' AND live AND id > $1 AND (reason <> 'engine/crashed' OR $2) ORDER BY id LIMIT 1000 {lock}", last, crashedToo)
+				rows := t.load("state = 'failed' AND live AND id > $1 AND (reason <> 'engine/crashed' OR $2) ORDER BY id LIMIT 1000", last, crashedToo)
 				for _, r := range rows {
 					if st := s.stage(r.stage); (st.Of != "") == builds && !st.later {
 						t.retry(r)

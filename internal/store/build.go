@@ -10,18 +10,14 @@ import (
 // A build is a step of stage <stage>.build whose key is the share of its members.
 // It is live as long as one of them is, and nothing waits for one that has ended.
 
-// build is the build that a member needs, made or brought back where it has to
-// be. It is read under a lock that keeps it from ending before the member waits.
+// build is the build that a member needs, made or brought back where it has to be;
+// nil where the transaction has failed.
 func (t *tx) build(name string, m *row) *row {
-	b := t.find("{share}", name, m.share)
+	b := t.find(name, m.share)
 	if b == nil {
-		b = t.newBuild(name, m)
+		return t.newBuild(name, m)
 	}
-	if b == nil || b.live {
-		return b
-	}
-	b = t.find("{lock}", name, m.share)
-	if b != nil && !b.live {
+	if !b.live {
 		t.reviveAs(b, m)
 	}
 	return b
@@ -35,12 +31,10 @@ func (t *tx) newBuild(name string, m *row) *row {
 		b.was = b.fields
 		return err
 	}, `INSERT INTO step (stage, key, parent, made_epoch, digest, state, record)
-		SELECT CAST($1 AS TEXT), CAST($2 AS TEXT), id, -1, CAST($3 AS TEXT), 'ready', record FROM step WHERE id = $4
-		ON CONFLICT (stage, key) DO NOTHING RETURNING id`, name, m.share, m.share, m.id)
-	if b == nil {
-		return t.find("{share}", name, m.share) // another transaction was first
+		SELECT $1, $2, id, -1, $2, 'ready', record FROM step WHERE id = $3 RETURNING id`, name, m.share, m.id)
+	if b != nil {
+		t.count(&b.fields, 1)
 	}
-	t.count(&b.fields, 1)
 	return b
 }
 
@@ -68,14 +62,14 @@ func (t *tx) reviveBuild(m *row) {
 	if m.share == "" || info.Build == "" {
 		return
 	}
-	if b := t.find("{lock}", info.Build, m.share); b != nil && !b.live {
+	if b := t.find(info.Build, m.share); b != nil && !b.live {
 		t.reviveAs(b, m)
 	}
 }
 
 // members are the live steps that rest on a build.
 func (t *tx) members(b *row) []*row {
-	return t.load("stage = $1 AND share = $2 AND share <> '' AND live ORDER BY id {lock}", t.s.stage(b.stage).Of, b.key)
+	return t.load("stage = $1 AND share = $2 AND share <> '' AND live ORDER BY id", t.s.stage(b.stage).Of, b.key)
 }
 
 // leaveBuild: a member was withdrawn, or needs another build now.
@@ -84,7 +78,7 @@ func (t *tx) leaveBuild(m *row, share string) {
 	if share == "" || info.Build == "" {
 		return
 	}
-	b := t.find("{lock}", info.Build, share)
+	b := t.find(info.Build, share)
 	if b == nil || !b.live {
 		return
 	}
@@ -110,7 +104,7 @@ func (t *tx) renew(m *row) {
 	if m.share == "" || info.Build == "" {
 		return
 	}
-	if b := t.find("{lock}", info.Build, m.share); b != nil && b.live && b.parent == m.id && !settled(b.state) {
+	if b := t.find(info.Build, m.share); b != nil && b.live && b.parent == m.id && !settled(b.state) {
 		t.tryWith(b, m)
 	}
 }

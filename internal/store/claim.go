@@ -20,7 +20,7 @@ func (s *Store) Claim(ctx context.Context, owner string, wants []pipeline.Want) 
 		out = nil
 		for _, w := range wants {
 			for n := w.N; n > 0; {
-				got, put := t.startable(t.claim(owner, w.Stage, "crashes = 0 AND stage = $4", w.Stage, n))
+				got, put := t.startable(t.claim(owner, w.Stage, "crashes = 0 AND stage = $2", w.Stage, n))
 				out = append(out, got...)
 				if n -= len(got); put == 0 {
 					break
@@ -36,9 +36,7 @@ func (s *Store) Claim(ctx context.Context, owner string, wants []pipeline.Want) 
 	return s.withRecords(out), nil
 }
 
-// claim takes ready steps. The state is asked inside, where rows that another
-// takes are skipped, and outside, which is what is checked again after a wait. A
-// stage that another plan has changed meanwhile gives nothing.
+// claim takes ready steps.
 func (t *tx) claim(owner, stage, which string, arg any, n int) []pipeline.Claim {
 	var out []pipeline.Claim
 	t.change(func(r *sql.Rows) error {
@@ -56,11 +54,9 @@ func (t *tx) claim(owner, stage, which string, arg any, n int) []pipeline.Claim 
 		t.count(&now, 1)
 		out = append(out, c)
 		return nil
-	}, `UPDATE step SET state = 'running', owner = $1, attempts = attempts + 1 WHERE state = 'ready' AND live
-		AND EXISTS (SELECT 1 FROM stage WHERE name = $2 AND fingerprint = $3)
-		AND id IN (SELECT id FROM step WHERE state = 'ready' AND live AND `+which+` ORDER BY id LIMIT $5 {skip})
-		RETURNING id, key, record, digest, share, crashes, attempts, cost, ms`,
-		owner, stage, t.s.stage(stage).Fingerprint, arg, n)
+	}, `UPDATE step SET state = 'running', owner = $1, attempts = attempts + 1
+		WHERE id IN (SELECT id FROM step WHERE state = 'ready' AND live AND `+which+` ORDER BY id LIMIT $3)
+		RETURNING id, key, record, digest, share, crashes, attempts, cost, ms`, owner, arg, n)
 	slices.SortFunc(out, func(a, b pipeline.Claim) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
@@ -98,7 +94,7 @@ func (t *tx) startable(claims []pipeline.Claim) (out []pipeline.Claim, put int) 
 // putOff puts off what is ready at a stage and may not start, so many at a time.
 func (t *tx) putOff(stage string) {
 	const many = 1000
-	rows := t.load("state = 'ready' AND live AND crashes = 0 AND stage = $1 ORDER BY id LIMIT $2 {skip}", stage, many)
+	rows := t.load("state = 'ready' AND live AND crashes = 0 AND stage = $1 ORDER BY id LIMIT $2", stage, many)
 	ids := make([]int64, len(rows))
 	for i, r := range rows {
 		ids[i] = r.id
@@ -128,7 +124,7 @@ func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string)
 			}
 			// One that may not start is put off; the next may be what it waits for.
 			var put int
-			if out, put = t.startable(t.claim(owner, stage, "crashes > 0 AND id = $4", id, 1)); put == 0 {
+			if out, put = t.startable(t.claim(owner, stage, "crashes > 0 AND id = $2", id, 1)); put == 0 {
 				return
 			}
 		}
@@ -202,7 +198,7 @@ func (s *Store) Due(ctx context.Context, now time.Time) (next time.Time, err err
 	}
 	for first >= 0 && first <= now.UnixMilli() {
 		err := s.write(ctx, "due", func(t *tx) {
-			for _, r := range t.load("state = 'deferred' AND live AND not_before <= $1 ORDER BY not_before, id LIMIT 1000 {skip}", now.UnixMilli()) {
+			for _, r := range t.load("state = 'deferred' AND live AND not_before <= $1 ORDER BY not_before, id LIMIT 1000", now.UnixMilli()) {
 				t.place(r)
 			}
 			first = one[int64](t, soonest)

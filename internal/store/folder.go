@@ -35,18 +35,15 @@ var (
 	blobFile   = lazyregexp.New(`^[0-9a-f]{62}$`)
 )
 
-// Fit reports why there cannot be a store at a location; it makes nothing. ErrForeign.
-func Fit(location string) error {
-	if isPostgres(location) {
-		return nil
-	}
-	entries, err := os.ReadDir(location)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && Exists(location) {
+// Fit reports why there cannot be a store at a folder; it makes nothing. ErrForeign.
+func Fit(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && Exists(dir) {
 		return nil
 	}
 	if err != nil {
-		if info, statErr := os.Stat(location); statErr == nil && !info.IsDir() {
-			return fmt.Errorf("%s is not a folder", location)
+		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
+			return fmt.Errorf("%s is not a folder", dir)
 		}
 		return err
 	}
@@ -54,7 +51,7 @@ func Fit(location string) error {
 		// A store whose making was cut off has some of its files; a fresh file system
 		// has lost+found.
 		if name := e.Name(); !isOwn(name) && name != blobsDir && name != "lost+found" {
-			return fmt.Errorf("%s %w: it holds %s", location, ErrForeign, name)
+			return fmt.Errorf("%s %w: it holds %s", dir, ErrForeign, name)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func (s *Store) Reopen(ctx context.Context, reasons ...schemas.Reason) (int, err
 func (s *Store) reopenRejected(ctx context.Context, st *stage, reason schemas.Reason) error {
 	for last, more := "", true; more; {
 		err := s.write(ctx, "reopen", func(t *tx) {
-			rows := t.load("stage = $1 AND key > $2 AND live AND state = 'rejected' AND reason = $3 ORDER BY key LIMIT $4 {lock}", st.Name, last, reason, page)
+			rows := t.load("stage = $1 AND key > $2 AND live AND state = 'rejected' AND reason = $3 ORDER BY key LIMIT $4", st.Name, last, reason, page)
 			for _, r := range rows {
 				t.retry(r)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Pause keeps every worker from starting what needs a resource. A pause is never
+// Pause keeps steps from starting that need a resource. A pause is never
 // shortened: of two, the later one holds.
 func (s *Store) Pause(ctx context.Context, resource string, until time.Time) error {
 	return s.write(ctx, "pause", func(t *tx) {

@@ -1,9 +1,7 @@
 package store
 
 import (
-	"cmp"
 	"database/sql"
-	"maps"
 	"slices"
 	"strings"
 
@@ -46,7 +44,7 @@ func (f *fields) scan(r *sql.Rows) error {
 		&f.cost, &f.ms, &f.outputDigest)
 }
 
-// load reads steps for a change; where ends in the lock that it needs.
+// load reads steps for a change.
 func (t *tx) load(where string, args ...any) []*row {
 	var out []*row
 	t.each(func(r *sql.Rows) error {
@@ -60,8 +58,8 @@ func (t *tx) load(where string, args ...any) []*row {
 }
 
 // find is the step of a stage and key, nil where there is none.
-func (t *tx) find(lock, stage, key string) *row {
-	if rows := t.load("stage = $1 AND key = $2 "+lock, stage, key); len(rows) == 1 {
+func (t *tx) find(stage, key string) *row {
+	if rows := t.load("stage = $1 AND key = $2", stage, key); len(rows) == 1 {
 		return rows[0]
 	}
 	return nil
@@ -79,7 +77,7 @@ func loadAll[T any](t *tx, column string, values []T, and string) []*row {
 		for i := range args {
 			args[i] = chunk[min(i, len(chunk)-1)]
 		}
-		out = append(out, t.load(column+" IN ("+places(1, batch)+") "+and+" ORDER BY id {lock}", args...)...)
+		out = append(out, t.load(column+" IN ("+places(1, batch)+") "+and+" ORDER BY id", args...)...)
 	}
 	return out
 }
@@ -90,7 +88,7 @@ func (t *tx) loadKeys(stage string, keys []string) []*row {
 	for i := range batch {
 		args = append(args, keys[min(i, len(keys)-1)])
 	}
-	return t.load("stage = $1 AND key IN ("+places(2, batch)+") ORDER BY id {lock}", args...)
+	return t.load("stage = $1 AND key IN ("+places(2, batch)+") ORDER BY id", args...)
 }
 
 // save writes what was changed and counts it.
@@ -119,11 +117,6 @@ type tallyKey struct {
 	stage  string
 	state  schemas.StepState
 	reason schemas.Reason
-	shard  int64
-}
-
-func (k tallyKey) compare(o tallyKey) int {
-	return cmp.Or(strings.Compare(k.stage, o.stage), cmp.Compare(k.state, o.state), cmp.Compare(k.reason, o.reason), cmp.Compare(k.shard, o.shard))
 }
 
 type tallySum struct {
@@ -145,7 +138,7 @@ func (t *tx) count(f *fields, n int64) {
 	if !f.live {
 		return
 	}
-	k := tallyKey{stage: f.stage, state: f.state, shard: f.id % t.s.dialect.shards}
+	k := tallyKey{stage: f.stage, state: f.state}
 	if reasoned(f.state) {
 		k.reason = f.reason
 	}
@@ -159,15 +152,14 @@ func (t *tx) count(f *fields, n int64) {
 // tallyBatch is how many lines one statement changes.
 const tallyBatch = 32
 
-// finish wakes the drain and writes the tally: sorted, so that two transactions
-// never wait for each other.
+// finish wakes the drain and writes the tally.
 func (t *tx) finish() {
 	if t.drain {
 		t.wakeDrain()
 	}
 	var keys []tallyKey
-	for _, k := range slices.SortedFunc(maps.Keys(t.deltas), tallyKey.compare) {
-		if t.deltas[k] != (tallySum{}) {
+	for k, d := range t.deltas {
+		if d != (tallySum{}) {
 			keys = append(keys, k)
 		}
 	}
@@ -189,7 +181,7 @@ func (t *tx) tally(keys []tallyKey) {
 	args := make([]any, 0, len(keys)*tallyColumns)
 	for _, k := range keys {
 		d := t.deltas[k]
-		args = append(args, k.stage, k.state, k.reason, k.shard, d.n, d.cost, d.ms)
+		args = append(args, k.stage, k.state, k.reason, 0, d.n, d.cost, d.ms)
 	}
 	t.exec("INSERT INTO tally (stage, state, reason, shard, n, cost, ms) VALUES "+tuples(1, len(keys), tallyColumns)+`
 		ON CONFLICT (stage, state, reason, shard) DO UPDATE
@@ -208,7 +200,7 @@ func tuples(from, n, width int) string {
 // wakeDrain asks for the last step once more. It writes nothing where that was
 // asked already.
 func (t *tx) wakeDrain() {
-	for _, r := range t.load("stage = $1 AND key = '' AND state <> 'ready' {lock}", t.s.drainName()) {
+	for _, r := range t.load("stage = $1 AND key = '' AND state <> 'ready'", t.s.drainName()) {
 		t.reopen(r)
 	}
 }

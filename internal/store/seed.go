@@ -27,7 +27,7 @@ func (t *tx) seed(name string, list schemas.Digest, seeds iter.Seq2[pipeline.Mad
 		t.err = fmt.Errorf("seeds for stage %q, which is not in the plan", name)
 		return
 	}
-	if list != "" && one[schemas.Digest](t, "SELECT seeds FROM stage WHERE name = $1 {lock}", name) == list {
+	if list != "" && one[schemas.Digest](t, "SELECT seeds FROM stage WHERE name = $1", name) == list {
 		return
 	}
 	w := seeding{tx: t, stage: name}
@@ -92,7 +92,7 @@ func (w *seeding) next(m pipeline.Made) error {
 func (w *seeding) passed(key string) {
 	for {
 		if len(w.rows) == 0 && !w.ended {
-			w.rows = w.load("stage = $1 AND key > $2 AND parent = 0 AND made_epoch = 0 ORDER BY key LIMIT $3 {lock}", w.stage, w.read, seedPage)
+			w.rows = w.load("stage = $1 AND key > $2 AND parent = 0 AND made_epoch = 0 ORDER BY key LIMIT $3", w.stage, w.read, seedPage)
 			if w.ended = len(w.rows) < seedPage; len(w.rows) > 0 {
 				w.read = w.rows[len(w.rows)-1].key
 			}

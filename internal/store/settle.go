@@ -183,7 +183,7 @@ func (t *tx) now() int64 {
 	if t.s.options.Now != nil {
 		return t.s.options.Now().UnixMilli()
 	}
-	return one[int64](t, "SELECT {now}")
+	return one[int64](t, "SELECT CAST(unixepoch('subsec') * 1000 AS BIGINT)")
 }
 
 // mine checks the fence again: a settlement before this one in the same
@@ -267,7 +267,7 @@ func (t *tx) withdrawGone(r *row, all []*made) {
 	for _, m := range all {
 		still[[2]string{m.To, m.Key}] = true
 	}
-	old := t.load("parent = $1 AND made_epoch >= 0 AND made_epoch < $2 AND live ORDER BY id {lock}", r.id, r.epoch)
+	old := t.load("parent = $1 AND made_epoch >= 0 AND made_epoch < $2 AND live ORDER BY id", r.id, r.epoch)
 	t.withdraw(slices.DeleteFunc(old, func(c *row) bool { return still[[2]string{c.stage, c.key}] }))
 }
 

@@ -1,5 +1,5 @@
-// Package store keeps what is known of every step: one table that is both the truth and the queue, in a SQLite file or on
-// PostgreSQL, and the blobs beside it.
+// Package store keeps what is known of every step: one table that is both the truth and the queue, in a SQLite
+// file, and the blobs beside it.
 //
 // The words:
 //
@@ -13,7 +13,7 @@
 //   - A build is a step that many others need once, such as an environment; each of them names it as its share.
 //   - The tally counts steps by stage, state and reason, so that nobody has to count the table.
 //
-// For example, "link acme__widget-12" is made by the step "harvest acme__widget", is claimed by a worker, and is settled as
+// For example, "link acme__widget-12" is made by the step "harvest acme__widget", is claimed by a run, and is settled as
 // done with the output acme__widget-12, which is a ready step of classify from then on; or it is settled as rejected with
 // the reason link/no_tests, and nothing comes after it.
 //
@@ -47,13 +47,8 @@ var ErrLocked = errors.New("another run works on this store")
 // ErrDead is what a store answers after its Crash hook ended it.
 var ErrDead = errors.New("the store's process died (by its crash hook)")
 
-// ErrPlan means that stages have other fingerprints than the store's present run.
-var ErrPlan = errors.New("another plan is at work on this store")
-
 // Options open a store.
 type Options struct {
-	// Blobs is the folder of blobs; "" is blobs beside the SQLite file.
-	Blobs string
 	// Now is the clock by which waiting is measured against a budget; nil is the
 	// database's.
 	Now func() time.Time
@@ -62,42 +57,39 @@ type Options struct {
 	Crash func(point string) error
 }
 
-// Store is a step table on SQLite or PostgreSQL.
+// Store is a step table in a folder.
 type Store struct {
 	Blobs *blob.Store
 
-	dir     string      // "" on PostgreSQL
-	file    os.FileInfo // of SQLite, as it was opened; nil before there is one
+	dir     string
+	file    os.FileInfo // as it was opened; nil before there is one
 	options Options
-	dialect dialect
-	db      *sql.DB // of writers
-	readers *sql.DB
-	dead    atomic.Bool
-	lock    *os.File    // of SQLite
-	session sessionLock // of PostgreSQL
+	db      *sql.DB // of the writer
+	readers interface {
+		querier
+		Close() error
+	}
+	dead atomic.Bool
+	lock *os.File
 
-	writer sync.Mutex // of SQLite's one connection
+	writer sync.Mutex // of the one connection that writes
 	pinned *prepared
-
-	texts sync.Map // SQL as written → as the database wants it
 
 	plan   atomic.Pointer[plan]
 	worker atomic.Value // string: whose reservations are made here
 }
 
-// Open opens the store at a folder (SQLite, made where it is missing) or at a
-// postgres:// address, and brings its tables up to date. ErrForeign.
-func Open(ctx context.Context, location string, o Options) (*Store, error) {
-	s := &Store{options: o, dialect: postgres}
-	if err := s.open(location); err != nil {
+// Open opens the store at a folder, made where it is missing, and brings its tables up to
+// date. ErrForeign.
+func Open(ctx context.Context, dir string, o Options) (*Store, error) {
+	s := &Store{options: o, dir: dir}
+	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("opening store: %w", err)
 	}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening store: %w", err), s.Close())
 	}
-	if s.dir != "" {
-		s.file, _ = os.Stat(filepath.Join(s.dir, sqliteFile)) // nil: nothing to compare with
-	}
+	s.file, _ = os.Stat(filepath.Join(s.dir, sqliteFile)) // nil: nothing to compare with
 	return s, nil
 }
 
@@ -132,7 +124,7 @@ func (s *Store) SameBlobs() error {
 		return err
 	}
 	if noted != "" {
-		return fmt.Errorf("%s %w: mount it or put it back, or give its place as blobs; without it begin anew with another store", s.Blobs.Dir(), ErrBlobs)
+		return fmt.Errorf("%s %w: mount it or put it back; without it begin anew with another store", s.Blobs.Dir(), ErrBlobs)
 	}
 	if have == "" {
 		have = rand.Text()
@@ -144,48 +136,25 @@ func (s *Store) SameBlobs() error {
 	return err
 }
 
-func (s *Store) open(location string) (err error) {
-	blobs := s.options.Blobs
-	if isPostgres(location) {
-		if blobs == "" {
-			return errors.New("a store on PostgreSQL needs a folder for its blobs")
-		}
-		if s.Blobs, err = blob.Open(blobs); err != nil {
-			return err
-		}
-		s.db, err = openPostgres(location)
-		s.readers = s.db
+func (s *Store) open() (err error) {
+	if err := Fit(s.dir); err != nil {
 		return err
 	}
-	if err := Fit(location); err != nil {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
 		return err
 	}
-	s.dir, s.dialect = location, sqlite
-	if err := os.MkdirAll(location, 0o755); err != nil {
+	if s.Blobs, err = blob.Open(filepath.Join(s.dir, blobsDir)); err != nil {
 		return err
 	}
-	if blobs == "" {
-		blobs = filepath.Join(location, blobsDir)
-	}
-	if s.Blobs, err = blob.Open(blobs); err != nil {
-		return err
-	}
-	s.db, s.readers, err = openSQLite(location)
+	s.db, s.readers, err = openSQLite(s.dir)
 	return err
 }
 
-// Exists reports whether there is a store at a location without making one. Of
-// PostgreSQL it says yes.
-func Exists(location string) bool {
-	if isPostgres(location) {
-		return true
-	}
-	info, err := os.Stat(filepath.Join(location, sqliteFile))
+// Exists reports whether there is a store at a folder without making one.
+func Exists(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, sqliteFile))
 	return err == nil && info.Mode().IsRegular()
 }
-
-// Dir is the folder of a store on SQLite; "" on PostgreSQL.
-func (s *Store) Dir() string { return s.dir }
 
 // Close ends all connections and gives the lock back.
 func (s *Store) Close() error {
@@ -199,11 +168,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.pinned.conn.Close())
 		s.pinned = nil
 	}
-	errs = append(errs, s.unlock())
-	if s.readers != s.db {
-		errs = append(errs, s.readers.Close())
-	}
-	errs = append(errs, s.db.Close())
+	errs = append(errs, s.readers.Close(), s.db.Close())
 	if s.lock != nil {
 		errs = append(errs, unlockFile(s.lock))
 		s.lock = nil
@@ -242,27 +207,20 @@ func (s *Store) migrate(ctx context.Context) error {
 }
 
 // version reads without writing: status works on a store that it may not change.
-func (s *Store) version(ctx context.Context) (int, error) {
-	if s.dir != "" && !Exists(s.dir) {
+func (s *Store) version(ctx context.Context) (n int, err error) {
+	if !Exists(s.dir) {
 		return 0, nil
 	}
-	query := "SELECT count(*) FROM sqlite_master WHERE name = 'version'"
-	if s.dir == "" {
-		query = "SELECT count(*) FROM pg_tables WHERE tablename = 'version' AND schemaname = current_schema()"
-	}
-	var n int
-	if err := s.readers.QueryRowContext(ctx, query).Scan(&n); err != nil || n == 0 {
+	scan := func(r *sql.Rows) error { return r.Scan(&n) }
+	if err := s.read(ctx, scan, "SELECT count(*) FROM sqlite_master WHERE name = 'version'"); err != nil || n == 0 {
 		return 0, err
 	}
-	err := s.readers.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM version").Scan(&n)
+	err = s.read(ctx, scan, "SELECT coalesce(max(version), 0) FROM version")
 	return n, err
 }
 
 // migrate takes one step, unless another process took it meanwhile.
 func (t *tx) migrate(version int, text string) {
-	if t.s.dir == "" {
-		t.each(func(*sql.Rows) error { return nil }, "SELECT pg_advisory_xact_lock(7264001)") // workers start together
-	}
 	t.exec("CREATE TABLE IF NOT EXISTS version (version BIGINT PRIMARY KEY)")
 	if n := one[int](t, "SELECT coalesce(max(version), 0) FROM version"); n >= version {
 		return
@@ -278,45 +236,23 @@ func (t *tx) migrate(version int, text string) {
 type tx struct {
 	s      *Store
 	ctx    context.Context
-	conn   execer
+	conn   *prepared
 	err    error
 	deltas map[tallyKey]tallySum
 	drain  bool // something that the drain sees was changed
 	dirty  bool // something was written
 }
 
-// tries bounds how often a transaction is repeated that met another one, or lost
-// its connection.
+// tries bounds how often a transaction is repeated that met the one of another command.
 const tries = 20
 
 // write runs do in one transaction, again where it met another one; do must begin
 // from scratch each time.
 func (s *Store) write(ctx context.Context, op string, do func(*tx)) error {
 	for n := 1; ; n++ {
-		err := s.once(ctx, op, do)
-		if err == nil || n == tries || !repeatable(err) && !s.reconnects(ctx, err, n) {
+		if err := s.once(ctx, op, do); err == nil || n == tries || !repeatable(err) {
 			return away(err)
 		}
-	}
-}
-
-// errFate: the connection broke over a commit. Whether it was done nobody knows,
-// and repeating it would give claimed steps to nobody.
-var errFate = errors.New("the connection was lost over a commit")
-
-// reconnects waits for a server to come back, for the nth time; longer each time,
-// some ten seconds in all.
-func (s *Store) reconnects(ctx context.Context, err error, n int) bool {
-	if !cutOff(err) || errors.Is(err, errFate) || s.dir != "" {
-		return false
-	}
-	timer := time.NewTimer(min(time.Duration(n)*50*time.Millisecond, time.Second))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 
@@ -324,27 +260,32 @@ func (s *Store) once(ctx context.Context, op string, do func(*tx)) error {
 	if s.dead.Load() {
 		return ErrDead
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), s.there()); err != nil {
 		return err
 	}
-	t := &tx{s: s, ctx: ctx, deltas: map[tallyKey]tallySum{}}
-	end, err := t.begin()
-	if err != nil {
+	// A statement takes microseconds and is not worth the goroutine that a cancellable
+	// context costs.
+	ctx = context.WithoutCancel(ctx)
+	s.writer.Lock()
+	defer s.writer.Unlock()
+	if err := s.pin(ctx); err != nil {
 		return err
 	}
+	if _, err := s.pinned.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	t := &tx{s: s, ctx: ctx, conn: s.pinned, deltas: map[tallyKey]tallySum{}}
 	do(t)
 	t.finish()
 	if t.err == nil && t.dirty {
 		t.err = s.crash(op + "/before")
 	}
-	if t.err != nil {
-		return errors.Join(t.err, end(false))
+	if t.err == nil {
+		_, t.err = t.conn.ExecContext(ctx, "COMMIT")
 	}
-	if err := end(true); err != nil {
-		if cutOff(err) && !undone(err) {
-			err = fmt.Errorf("%w: %w", errFate, err)
-		}
-		return err
+	if t.err != nil {
+		_, back := t.conn.ExecContext(ctx, "ROLLBACK") // also of a commit: a disk that is full leaves it open
+		return errors.Join(t.err, back)
 	}
 	if t.dirty {
 		return s.crash(op + "/after")
@@ -364,58 +305,6 @@ func (s *Store) crash(point string) error {
 	return nil
 }
 
-// begin opens the transaction; end commits it, or rolls it back.
-func (t *tx) begin() (end func(commit bool) error, err error) {
-	if t.s.dir == "" {
-		dbtx, err := t.s.db.BeginTx(t.ctx, nil)
-		if err != nil {
-			return nil, err
-		}
-		t.conn = dbtx
-		return func(commit bool) error {
-			if !commit {
-				return dbtx.Rollback()
-			}
-			err := dbtx.Commit()
-			if errors.Is(err, sql.ErrTxDone) && t.ctx.Err() != nil {
-				return t.ctx.Err() // it was rolled back when its time was over
-			}
-			return err
-		}, nil
-	}
-	// A statement on SQLite takes microseconds and is not worth the goroutine that a
-	// cancellable context costs.
-	t.ctx = context.WithoutCancel(t.ctx)
-	if err := t.s.there(); err != nil {
-		return nil, err
-	}
-	t.s.writer.Lock()
-	if err := t.s.pin(t.ctx); err != nil {
-		t.s.writer.Unlock()
-		return nil, err
-	}
-	t.conn = t.s.pinned
-	if _, err := t.conn.ExecContext(t.ctx, "BEGIN IMMEDIATE"); err != nil {
-		t.s.writer.Unlock()
-		return nil, err
-	}
-	return t.endSQLite, nil
-}
-
-func (t *tx) endSQLite(commit bool) error {
-	defer t.s.writer.Unlock()
-	if commit {
-		_, err := t.conn.ExecContext(t.ctx, "COMMIT")
-		if err == nil {
-			return nil
-		}
-		_, back := t.conn.ExecContext(t.ctx, "ROLLBACK") // a disk that is full leaves it open
-		return errors.Join(err, back)
-	}
-	_, err := t.conn.ExecContext(t.ctx, "ROLLBACK")
-	return err
-}
-
 func (s *Store) pin(ctx context.Context) error {
 	if s.pinned != nil {
 		return nil
@@ -428,22 +317,12 @@ func (s *Store) pin(ctx context.Context) error {
 	return nil
 }
 
-// text is the SQL as this database wants it.
-func (s *Store) text(query string) string {
-	if t, ok := s.texts.Load(query); ok {
-		return t.(string)
-	}
-	t := s.dialect.words.Replace(query)
-	s.texts.Store(query, t)
-	return t
-}
-
 // exec runs a statement and says how many rows it changed.
 func (t *tx) exec(query string, args ...any) int64 {
 	if t.err != nil {
 		return 0
 	}
-	res, err := t.conn.ExecContext(t.ctx, t.s.text(query), args...)
+	res, err := t.conn.ExecContext(t.ctx, query, args...)
 	if err != nil {
 		t.err = err
 		return 0
@@ -457,7 +336,7 @@ func (t *tx) exec(query string, args ...any) int64 {
 // each reads rows; scan is called for each of them before the next statement.
 func (t *tx) each(scan func(*sql.Rows) error, query string, args ...any) {
 	if t.err == nil {
-		t.err = each(t.ctx, t.conn, scan, t.s.text(query), args...)
+		t.err = each(t.ctx, t.conn, scan, query, args...)
 	}
 }
 
@@ -469,7 +348,7 @@ func (t *tx) change(scan func(*sql.Rows) error, query string, args ...any) {
 	}, query, args...)
 }
 
-func each(ctx context.Context, on execer, scan func(*sql.Rows) error, query string, args ...any) (err error) {
+func each(ctx context.Context, on querier, scan func(*sql.Rows) error, query string, args ...any) (err error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -491,19 +370,10 @@ func one[T any](t *tx, query string, args ...any) (v T) {
 
 // read is each outside of a transaction, on the readers.
 func (s *Store) read(ctx context.Context, scan func(*sql.Rows) error, query string, args ...any) error {
-	for n := 1; ; n++ {
-		if s.dead.Load() {
-			return ErrDead
-		}
-		begun := false
-		err := each(ctx, s.readers, func(r *sql.Rows) error {
-			begun = true // what was scanned cannot be taken back
-			return scan(r)
-		}, s.text(query), args...)
-		if err == nil || begun || n == tries || !s.reconnects(ctx, err, n) {
-			return away(err)
-		}
+	if s.dead.Load() {
+		return ErrDead
 	}
+	return away(each(ctx, s.readers, scan, query, args...))
 }
 
 // places is "$from, …, $from+n-1".

@@ -2,7 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"fmt"
 	"slices"
 
 	"github.com/benchmint/benchmint/schemas"
@@ -41,9 +40,6 @@ func (t *tx) place(r *row) {
 	}
 	b := t.build(info.Build, r)
 	if b == nil {
-		if t.err == nil {
-			t.err = fmt.Errorf("the build %s of %s cannot be made", r.share, r.key)
-		}
 		return
 	}
 	switch b.state {
@@ -80,7 +76,7 @@ func (t *tx) unsettledAbove(r *row) bool {
 		return false // a seed or a build
 	}
 	var up []step
-	highest, top := -1, int64(0)
+	highest := -1
 	t.each(func(rows *sql.Rows) error {
 		var id int64
 		var name string
@@ -88,7 +84,7 @@ func (t *tx) unsettledAbove(r *row) bool {
 		err := rows.Scan(&id, &name, &state)
 		open := !settled(state) && t.s.stage(name) != none // nobody is at a stage that is gone
 		if open {
-			highest, top = len(up), id
+			highest = len(up)
 		}
 		up = append(up, step{id, open})
 		return err
@@ -96,19 +92,12 @@ func (t *tx) unsettledAbove(r *row) bool {
 		SELECT id, parent, stage, state, made_epoch, 0 FROM step WHERE id = $1
 		UNION ALL SELECT s.id, s.parent, s.stage, s.state, s.made_epoch, up.n + 1 FROM step s JOIN up ON s.id = up.parent WHERE up.made_epoch > 0)
 		SELECT id, stage, state FROM up ORDER BY n`, r.parent) // what r says: its row may not be written yet
-	if highest < 0 {
-		return false
-	}
-	// Whoever ends that redo must see the marks: it is kept from ending before.
-	if rows := t.load("id = $1 {lock}", top); len(rows) == 0 || settled(rows[0].state) {
-		return t.unsettledAbove(r)
-	}
 	for i := range highest {
 		if !up[i].open {
 			t.exec("UPDATE step SET below = TRUE WHERE id = $1 AND NOT below", up[i].id)
 		}
 	}
-	return true
+	return highest >= 0
 }
 
 // letGo ends a redo at a step whose input it left as it was: what waits below is
@@ -125,9 +114,9 @@ func (t *tx) letGo(r *row) {
 	}
 	t.save(r)
 	if info := t.s.stage(r.stage); r.share != "" && info.Build != "" {
-		t.offer(t.find("{lock}", info.Build, r.share), r)
+		t.offer(t.find(info.Build, r.share), r)
 	}
-	for _, c := range t.load("parent = $1 AND made_epoch = $2 AND live AND below ORDER BY id {lock}", r.id, r.epoch) {
+	for _, c := range t.load("parent = $1 AND made_epoch = $2 AND live AND below ORDER BY id", r.id, r.epoch) {
 		t.letGo(c)
 	}
 }
@@ -166,7 +155,7 @@ func (t *tx) withdraw(rows []*row) {
 
 // withdrawOld takes out what a step made before and does not make any more.
 func (t *tx) withdrawOld(id, epoch int64) {
-	t.withdraw(t.load("parent = $1 AND made_epoch >= 0 AND made_epoch < $2 AND live ORDER BY id {lock}", id, epoch))
+	t.withdraw(t.load("parent = $1 AND made_epoch >= 0 AND made_epoch < $2 AND live ORDER BY id", id, epoch))
 }
 
 // revive brings a withdrawn step back, with the subtree that was its at its last
@@ -187,7 +176,7 @@ func (t *tx) revive(r *row, redo bool) {
 	default:
 		t.place(r)
 	}
-	for _, c := range t.load("parent = $1 AND made_epoch = $2 AND NOT live ORDER BY id {lock}", r.id, r.epoch) {
+	for _, c := range t.load("parent = $1 AND made_epoch = $2 AND NOT live ORDER BY id", r.id, r.epoch) {
 		t.revive(c, false)
 	}
 }
@@ -250,7 +239,7 @@ func (t *tx) read(producer, key string) {
 		return
 	}
 	for _, name := range t.s.stage(producer).readers {
-		r := t.find("{lock}", name, key)
+		r := t.find(name, key)
 		switch {
 		case r == nil:
 		case !r.live:

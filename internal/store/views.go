@@ -16,11 +16,10 @@ import (
 // Tallies are how many live steps stand where, in the stages of the present plan:
 // some hundred rows, never a count.
 func (s *Store) Tallies(ctx context.Context) ([]pipeline.Tally, error) {
-	return s.tallies(ctx, fmt.Sprintf(tallyQuery, "WHERE stage IN (SELECT name FROM stage WHERE place >= 0)"))
+	return s.tallies(ctx, fmt.Sprintf(tallyQuery, "AND stage IN (SELECT name FROM stage WHERE place >= 0)"))
 }
 
-const tallyQuery = `SELECT stage, state, reason, CAST(sum(n) AS BIGINT), sum(cost), CAST(sum(ms) AS BIGINT) FROM tally %s
-	GROUP BY stage, state, reason HAVING sum(n) <> 0 ORDER BY stage, state, reason`
+const tallyQuery = `SELECT stage, state, reason, n, cost, ms FROM tally WHERE n <> 0 %s ORDER BY stage, state, reason`
 
 func (s *Store) tallies(ctx context.Context, query string) ([]pipeline.Tally, error) {
 	var out []pipeline.Tally
@@ -316,7 +315,7 @@ func (s *Store) Retry(stage, key string) error {
 		return err
 	}
 	return s.write(ctx, "retry", func(t *tx) {
-		r := t.find("{lock}", stage, key)
+		r := t.find(stage, key)
 		switch {
 		case r == nil:
 			t.err = fmt.Errorf("no step %s %s", stage, key)
@@ -328,9 +327,9 @@ func (s *Store) Retry(stage, key string) error {
 		case r.state == schemas.StepHeld || r.state == schemas.StepRunning:
 			return
 		}
-		if b := t.find("{lock}", s.stage(stage).Build, r.share); b != nil && b.live && (b.state == schemas.StepRejected || b.state == schemas.StepFailed) {
+		if b := t.find(s.stage(stage).Build, r.share); b != nil && b.live && (b.state == schemas.StepRejected || b.state == schemas.StepFailed) {
 			t.rebuild(b)
-			r = t.find("{lock}", stage, key)
+			r = t.find(stage, key)
 		}
 		t.retry(r)
 	})

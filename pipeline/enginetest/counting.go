@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/pipeline"
-	"github.com/benchmint/benchmint/schemas"
 )
 
 // Counting is a store that counts what it is asked for.
@@ -25,11 +24,9 @@ func Count(s pipeline.Store) *Counting { return &Counting{Store: s, calls: map[s
 
 // The calls that are no methods.
 const (
-	Lost    = "lost"    // results that were refused
-	Rescued = "rescued" // steps taken back from silent workers
-	Ran     = "ran"     // settlements of steps that this process ran
-	Put     = "put off" // of these, deferrals that were booked
-	Groups  = "groups"  // commits in which they were settled
+	Lost   = "lost"   // results that were refused
+	Ran    = "ran"    // settlements of steps that this process ran
+	Groups = "groups" // commits in which they were settled
 )
 
 func (c *Counting) add(name string, n int) {
@@ -67,12 +64,9 @@ func (c *Counting) Settle(ctx context.Context, all []pipeline.Settlement) ([]pip
 		c.add(Ran, len(all))
 		c.add(Groups, 1)
 	}
-	for i, s := range settled {
-		switch {
-		case s.Lost:
+	for _, s := range settled {
+		if s.Lost {
 			c.add(Lost, 1)
-		case all[i].State == schemas.StepDeferred:
-			c.add(Put, 1)
 		}
 	}
 	return settled, err
@@ -95,13 +89,6 @@ func (c *Counting) ClaimSuspect(ctx context.Context, owner string, stages []stri
 		c.add("suspects", 1)
 	}
 	return claim, err
-}
-
-// Beat counts what is taken back.
-func (c *Counting) Beat(ctx context.Context, worker string, silent time.Duration) (int, error) {
-	n, err := c.Store.Beat(ctx, worker, silent)
-	c.add(Rescued, n)
-	return n, err
 }
 
 // Tallies counts.

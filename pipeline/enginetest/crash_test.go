@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/pipeline"
@@ -111,7 +110,7 @@ func here(ctx context.Context, e enginetest.Engine, worker string, hook func(str
 		return s, err
 	}
 	defer log.Close()
-	db, err := enginetest.OpenStore(ctx, e.StorePath(), store.Options{Blobs: filepath.Join(e.Dir, "blobs"), Crash: hook})
+	db, err := store.Open(ctx, e.StorePath(), store.Options{Crash: hook})
 	if err != nil {
 		return s, err
 	}
@@ -122,8 +121,7 @@ func here(ctx context.Context, e enginetest.Engine, worker string, hook func(str
 	}()
 	plan := e.Config.Plan(enginetest.World{Log: log, Dir: e.DatasetPath()})
 	return plan.Run(ctx, db, e.Config.Seeds(), quiet{}, pipeline.RunOptions{
-		Slots: e.Slots, Now: time.Now, Patience: time.Minute, Worker: pipeline.Worker{ID: worker},
-		Beat: 500 * time.Millisecond, Silent: 4 * time.Second, // where there are beats: PostgreSQL
+		Slots: e.Slots, Now: time.Now, Patience: time.Minute, Worker: worker,
 	})
 }
 
@@ -149,32 +147,6 @@ func TestCrashPoints(t *testing.T) {
 					t.Fatalf("%s: %v", p.name, err)
 				}
 				base = after
-			}
-		})
-	}
-}
-
-// The same kinds of run on PostgreSQL; where the process dies in a first run,
-// another one takes over what it held.
-func TestCrashPointsPostgres(t *testing.T) {
-	t.Parallel()
-	c := small(t)
-	e := enginetest.Engine{Dir: t.TempDir(), Store: postgrestest.Location(t), Slots: 4}
-	var points int64
-	for i, p := range phases(c) {
-		n := undisturbed(t, p, e)
-		t.Logf("%s: %d points", p.name, n)
-		if i == 0 {
-			points = n
-		}
-	}
-	const each = 11 // of them: a rescue takes its time
-	for at := int64(1); at <= points; at += each {
-		t.Run(strconv.FormatInt(at, 10), func(t *testing.T) {
-			t.Parallel()
-			e := enginetest.Engine{Dir: t.TempDir(), Store: postgrestest.Location(t), Slots: 4}
-			if err := phases(c)[0].crash(t.Context(), e, at); err != nil {
-				t.Error(err)
 			}
 		})
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/pipeline/enginetest"
 )
 
@@ -23,7 +22,7 @@ var program = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
-	code := postgrestest.Main(m)
+	code := m.Run()
 	if path, err := program(); err == nil {
 		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
 			fmt.Fprintln(os.Stderr, err)

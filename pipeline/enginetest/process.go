@@ -22,7 +22,6 @@ type Result struct {
 	First    float64        // milliseconds until the first item came out of work
 	Executed int            // calls of stages
 	Lost     int            // results that were refused
-	Rescued  int            // steps taken back from silent workers
 	Calls    map[string]int // of the store, by method
 	// Peak is the process's largest resident memory in bytes, as it reads it itself:
 	// what the kernel tells a parent (ru_maxrss) begins at the parent's own.
@@ -33,7 +32,6 @@ type Result struct {
 type Engine struct {
 	Program string
 	Dir     string // of the store, the log and the dataset
-	Store   string // a location beside Dir; "" for one in it
 	Slots   int
 	Config  Config
 	Args    []string
@@ -45,13 +43,8 @@ func (e Engine) LogPath() string { return filepath.Join(e.Dir, "log") }
 // DatasetPath is where the dataset goes.
 func (e Engine) DatasetPath() string { return filepath.Join(e.Dir, "dataset") }
 
-// StorePath is the location of the store.
-func (e Engine) StorePath() string {
-	if e.Store != "" {
-		return e.Store
-	}
-	return filepath.Join(e.Dir, "state")
-}
+// StorePath is where the store lies.
+func (e Engine) StorePath() string { return filepath.Join(e.Dir, "state") }
 
 // Process is a running program.
 type Process struct {
@@ -68,7 +61,7 @@ func (e Engine) Start(args ...string) (*Process, error) {
 		return nil, err
 	}
 	all := []string{
-		"-store", e.StorePath(), "-blobs", filepath.Join(e.Dir, "blobs"), "-log", e.LogPath(), "-out", e.DatasetPath(),
+		"-store", e.StorePath(), "-log", e.LogPath(), "-out", e.DatasetPath(),
 		"-slots", strconv.Itoa(e.Slots), "-config", string(config),
 	}
 	p := &Process{cmd: exec.Command(e.Program, append(append(all, e.Args...), args...)...), done: make(chan struct{})}

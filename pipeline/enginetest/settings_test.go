@@ -17,7 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchmint/benchmint/internal/postgrestest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/internal/store/storetest"
 	"github.com/benchmint/benchmint/pipeline"
@@ -27,36 +26,25 @@ import (
 
 var soak = flag.Int("soak", 1, "how many times as many random changes of settings, and kills")
 
-// table is a step table with its views.
-type table interface {
-	pipeline.Store
-	enginetest.Views
-}
+// place is the folder of a store over several processes.
+type place string
 
-// place keeps one step table over several processes. open begins the next process,
-// whose death is at its crash-th write, if that is not 0; s is nil where it has died
-// by then.
-type place struct {
-	open  func(t testing.TB, crash int64) (s table, end func())
-	death bool // a process can die without a word
-}
-
-func inStore(location, blobs string, death bool) place {
-	return place{death: death, open: func(t testing.TB, crash int64) (table, func()) {
-		c := &crasher{at: crash}
-		s, err := store.Open(context.Background(), location, store.Options{Blobs: blobs, Crash: c.hook})
-		if errors.Is(err, store.ErrDead) {
-			return nil, nil
+// open begins the next process, whose death is at its crash-th write, if that is not 0; s
+// is nil where it has died by then.
+func (p place) open(t testing.TB, crash int64) (*store.Store, func()) {
+	c := &crasher{at: crash}
+	s, err := store.Open(context.Background(), string(p), store.Options{Crash: c.hook})
+	if errors.Is(err, store.ErrDead) {
+		return nil, nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s, func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	}}
+	}
 }
 
 // After any changes of settings and seeds, runs that end early by --until, by a
@@ -65,19 +53,8 @@ func inStore(location, blobs string, death bool) place {
 // back.
 func TestChangedSettings(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]struct {
-		rounds int
-		place  func(t testing.TB) place
-	}{
-		"sqlite":   {80, func(testing.TB) place { dir := storetest.Dir(t); return inStore(dir, "", true) }},
-		"postgres": {4, func(t testing.TB) place { return inStore(postgrestest.Location(t), t.TempDir(), false) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for n := range kind.rounds * *soak {
-				t.Run(fmt.Sprint(n), func(t *testing.T) { changeSettings(t, uint64(n), kind.place(t)) })
-			}
-		})
+	for n := range 80 * *soak {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { changeSettings(t, uint64(n), place(storetest.Dir(t))) })
 	}
 }
 
@@ -197,9 +174,7 @@ func changeSettings(t *testing.T, round uint64, p place) {
 		case 0, 1:
 			stop.left.Store(int64(1 + c.IntN(60)))
 		case 2:
-			if crash = int64(1 + c.IntN(40)); !p.death {
-				crash = 0
-			}
+			crash = int64(1 + c.IntN(40))
 		}
 		told = append(told, fmt.Sprintf("phase %d: %+v until %q, stopped after %d, dead after %d", phase, set, until, stop.left.Load(), crash))
 		s, end := p.open(t, crash)
@@ -208,7 +183,7 @@ func changeSettings(t *testing.T, round uint64, p place) {
 		}
 		before := settledSteps(t, s)
 		plan := enginetest.SettingPlan(known(set, until, c.IntN(2) == 0), s, ends, slow(round, phase))
-		o := pipeline.RunOptions{Until: until, Now: time.Now, Slots: 1 + c.IntN(4), Worker: pipeline.Worker{ID: fmt.Sprint("w", phase)}}
+		o := pipeline.RunOptions{Until: until, Now: time.Now, Slots: 1 + c.IntN(4), Worker: fmt.Sprint("w", phase)}
 		if c.IntN(2) == 0 {
 			o.Patience, o.Partial = time.Millisecond, until == ""
 		}
@@ -236,7 +211,7 @@ func changeSettings(t *testing.T, round uint64, p place) {
 	}
 	set := c.past[len(c.past)-1]
 	lines, tallies := finish(t, p, set, round, ends, told)
-	wantLines, wantTallies := finish(t, inStore(storetest.Dir(t), "", true), set, round, &enginetest.Ends{}, told)
+	wantLines, wantTallies := finish(t, place(storetest.Dir(t)), set, round, &enginetest.Ends{}, told)
 	if diff := cmp.Diff(wantLines, lines); diff != "" {
 		t.Fatalf("not what a fresh run writes (-fresh +got):\n%s\n%s", diff, strings.Join(told, "\n"))
 	}
@@ -285,7 +260,7 @@ func looks(t *testing.T, p place, set enginetest.Settings, ends *enginetest.Ends
 }
 
 // settledSteps is every step that is settled, "stage key".
-func settledSteps(t *testing.T, s table) map[string]schemas.StepState {
+func settledSteps(t *testing.T, s *store.Store) map[string]schemas.StepState {
 	out := map[string]schemas.StepState{}
 	for at, stage := range enginetest.SettingStages {
 		for _, seed := range []string{"r", "s", "t"} {
@@ -308,7 +283,7 @@ func settledSteps(t *testing.T, s table) map[string]schemas.StepState {
 }
 
 // untaken wants the results of stages behind until to stand.
-func untaken(t *testing.T, s table, before map[string]schemas.StepState, until string, told []string) {
+func untaken(t *testing.T, s *store.Store, before map[string]schemas.StepState, until string, told []string) {
 	t.Helper()
 	if until == "" {
 		return
@@ -329,7 +304,7 @@ func finish(t *testing.T, p place, set enginetest.Settings, round uint64, ends *
 	defer end()
 	for again := range 2 {
 		plan := enginetest.SettingPlan(set, s, ends, slow(round, 99+again))
-		o := pipeline.RunOptions{Now: time.Now, Slots: 3, Patience: time.Minute, Worker: pipeline.Worker{ID: fmt.Sprint("last", again)}}
+		o := pipeline.RunOptions{Now: time.Now, Slots: 3, Patience: time.Minute, Worker: fmt.Sprint("last", again)}
 		sum, err := plan.Run(t.Context(), s, pieces(set.Seeds), &stopper{}, o)
 		if err != nil || sum.Code() != 0 || !sum.Drained {
 			t.Fatalf("the last run: %v, %+v\n%s\n%s", err, sum, whyFailed(s), strings.Join(told, "\n"))

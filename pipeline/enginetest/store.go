@@ -12,25 +12,11 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/benchmint/benchmint/internal/store"
 )
 
-// OpenStore opens a store for a run, which locks it where it begins one.
-func OpenStore(ctx context.Context, location string, o store.Options) (*store.Store, error) {
-	return store.Open(ctx, location, o)
-}
-
-// look opens what a store left, past the package that wrote it. A folder is copied
+// look opens what a store left, past the package that wrote it. It is copied
 // first: who looks must not repair what the next run has to.
 func (e Engine) look() (db *sql.DB, done func() error, err error) {
-	if strings.Contains(e.StorePath(), "://") {
-		db, err := sql.Open("pgx", e.StorePath())
-		if err != nil {
-			return nil, nil, err
-		}
-		return db, db.Close, nil
-	}
 	tmp, err := os.MkdirTemp(e.Dir, "look-")
 	if err != nil {
 		return nil, nil, err
@@ -86,7 +72,7 @@ func SettledIn(ctx context.Context, e Engine) (out map[Execution]bool, err error
 func hasTables(ctx context.Context, db *sql.DB) (bool, error) {
 	var n int
 	err := db.QueryRowContext(ctx, "SELECT count(*) FROM step WHERE id = 0").Scan(&n)
-	if err != nil && (strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "does not exist")) {
+	if err != nil && strings.Contains(err.Error(), "no such table") {
 		return false, nil
 	}
 	return true, err
@@ -105,7 +91,7 @@ func Audit(ctx context.Context, e Engine) (err error) {
 	if err != nil {
 		return err
 	}
-	kept, err := tally(ctx, db, "SELECT stage, state, reason, sum(n) FROM tally GROUP BY stage, state, reason HAVING sum(n) <> 0")
+	kept, err := tally(ctx, db, "SELECT stage, state, reason, n FROM tally WHERE n <> 0")
 	if err != nil {
 		return err
 	}
@@ -122,9 +108,6 @@ func Audit(ctx context.Context, e Engine) (err error) {
 	var owned int
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM step WHERE owner <> ''").Scan(&owned); err != nil || owned > 0 {
 		return errors.Join(err, fmt.Errorf("%d steps with an owner", owned))
-	}
-	if strings.Contains(e.StorePath(), "://") {
-		return nil
 	}
 	var sound string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&sound); err != nil || sound != "ok" {

@@ -1,10 +1,9 @@
--- The step table is the truth and the queue (engine, section 2). Words in braces
--- are the only differences between the databases; see dialect.
+-- The step table is the truth and the queue.
 
 CREATE TABLE step (
-  id {id},
-  stage TEXT {bytes} NOT NULL,
-  key TEXT {bytes} NOT NULL,
+  id INTEGER PRIMARY KEY,
+  stage TEXT NOT NULL,
+  key TEXT NOT NULL,
   parent BIGINT NOT NULL DEFAULT 0,        -- the step that made the input; of a build: the member it is tried with
   epoch BIGINT NOT NULL DEFAULT 0,         -- how often this step was settled
   made_epoch BIGINT NOT NULL DEFAULT 0,    -- the parent's epoch that last made this row; -1 of a build
@@ -12,7 +11,7 @@ CREATE TABLE step (
   below BOOLEAN NOT NULL DEFAULT FALSE,    -- on the way from an open step to one below that waits for it
   state TEXT NOT NULL,
   reason TEXT NOT NULL DEFAULT '',
-  share TEXT {bytes} NOT NULL DEFAULT '',  -- the key of the build it needs
+  share TEXT NOT NULL DEFAULT '',          -- the key of the build it needs
   through BIGINT NOT NULL DEFAULT 0,       -- the build whose end became this step's; -1: one that refused it
   digest TEXT NOT NULL DEFAULT '',
   whole TEXT NOT NULL DEFAULT '',
@@ -45,10 +44,10 @@ CREATE INDEX step_failed ON step (id) WHERE state = 'failed' AND live;
 CREATE INDEX step_ended ON step (key, stage) WHERE state IN ('rejected', 'deferred', 'failed') AND live;
 
 CREATE TABLE tally (
-  stage TEXT {bytes} NOT NULL,
-  state TEXT {bytes} NOT NULL,
-  reason TEXT {bytes} NOT NULL,
-  shard BIGINT NOT NULL,
+  stage TEXT NOT NULL,
+  state TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  shard BIGINT NOT NULL,                   -- always 0
   n BIGINT NOT NULL,
   cost DOUBLE PRECISION NOT NULL,
   ms BIGINT NOT NULL,
@@ -56,16 +55,17 @@ CREATE TABLE tally (
 );
 
 CREATE TABLE stage (
-  name TEXT {bytes} PRIMARY KEY,
+  name TEXT PRIMARY KEY,
   place BIGINT NOT NULL,
   fingerprint TEXT NOT NULL,
   info TEXT NOT NULL
 );
 
-CREATE TABLE worker (id TEXT {bytes} PRIMARY KEY, host TEXT NOT NULL, beat BIGINT NOT NULL);
+-- Unused.
+CREATE TABLE worker (id TEXT PRIMARY KEY, host TEXT NOT NULL, beat BIGINT NOT NULL);
 
 CREATE TABLE resource (
-  name TEXT {bytes} PRIMARY KEY,
+  name TEXT PRIMARY KEY,
   paused_until BIGINT NOT NULL DEFAULT 0,
   spent DOUBLE PRECISION NOT NULL DEFAULT 0,
   reserved DOUBLE PRECISION NOT NULL DEFAULT 0,
@@ -74,14 +74,14 @@ CREATE TABLE resource (
 
 -- What each worker has reserved, so that a dead one's share comes back.
 CREATE TABLE reservation (
-  worker TEXT {bytes} NOT NULL,
-  resource TEXT {bytes} NOT NULL,
+  worker TEXT NOT NULL,
+  resource TEXT NOT NULL,
   amount DOUBLE PRECISION NOT NULL,
   PRIMARY KEY (worker, resource)
 );
 
 CREATE TABLE answer (
-  request TEXT {bytes} PRIMARY KEY,
+  request TEXT PRIMARY KEY,
   answered BOOLEAN NOT NULL,
   sent BIGINT NOT NULL,
   blob TEXT NOT NULL DEFAULT '',
@@ -90,4 +90,4 @@ CREATE TABLE answer (
   output BIGINT NOT NULL DEFAULT 0
 );
 
-CREATE TABLE fixed (name TEXT {bytes} PRIMARY KEY, value TEXT NOT NULL)
+CREATE TABLE fixed (name TEXT PRIMARY KEY, value TEXT NOT NULL)

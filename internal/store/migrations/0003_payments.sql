@@ -1,10 +1,10 @@
 -- What was paid, by the step that asked and the model that was asked: together it is what
 -- resource.spent says.
 CREATE TABLE payment (
-  resource TEXT {bytes} NOT NULL,
-  stage TEXT {bytes} NOT NULL,             -- "" of what was spent before this table was there
-  key TEXT {bytes} NOT NULL,
-  model TEXT {bytes} NOT NULL,
+  resource TEXT NOT NULL,
+  stage TEXT NOT NULL,                     -- "" of what was spent before this table was there
+  key TEXT NOT NULL,
+  model TEXT NOT NULL,
   questions BIGINT NOT NULL,
   input BIGINT NOT NULL,                   -- tokens, those that were cached included
   cached BIGINT NOT NULL,

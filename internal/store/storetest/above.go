@@ -24,8 +24,8 @@ func (d *Driver) outdated(want int) {
 }
 
 // A step that never ran is not given out while what it is made of is made again.
-func testAbove(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testAbove(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1 x/1=1 x/2=1")
 	d.End(Default(d.TakeOne("grow")))
 	for _, c := range d.Take("note", 9) {
@@ -94,8 +94,8 @@ func testAbove(t *testing.T, place func(testing.TB) Place) {
 }
 
 // A build is not made again with the record of a member that has left.
-func testMemberLeft(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testMemberLeft(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=x/1=1 x/2=2")
 	d.Run()
 	d.Seed("s=x/2=2")
@@ -109,8 +109,8 @@ func testMemberLeft(t *testing.T, place func(testing.TB) Place) {
 
 // A run that ends early takes no result of a later stage back, and says nothing of
 // what later stages rest on.
-func testUntil(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testUntil(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make" && c.Key == "b" {
 			return pipeline.Settlement{ID: c.ID, Attempt: c.Attempt, State: schemas.StepFailed, Detail: "disk full"}

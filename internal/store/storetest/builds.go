@@ -8,8 +8,8 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-func testBuildOnce(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testBuildOnce(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=x/1=1 x/2=2 y/1=3 z=4")
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make.build" {
@@ -51,8 +51,8 @@ func buildEnds(d *Driver, end pipeline.Settlement) {
 	}
 }
 
-func testBuildEnds(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testBuildEnds(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	buildEnds(d, pipeline.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild, Detail: "no x", Evidence: "log"})
 	d.Seed("s=x/1=1 x/2=2 y=3")
 	d.Run()
@@ -85,8 +85,8 @@ func testBuildEnds(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testBuildRedone(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=x/1=1 x/2=2 y=3")
 	d.Run()
 	d.Ran = nil
@@ -139,8 +139,8 @@ func testBuildRedone(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testBuildWithdrawn(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("r=x/1=1", "s=x/2=2")
 	for _, stage := range []string{"grow", "note"} {
 		for _, c := range d.Take(stage, 10) {
@@ -200,8 +200,8 @@ func testBuildWithdrawn(t *testing.T, place func(testing.TB) Place) {
 }
 
 // A member that needs another build leaves the old one.
-func testBuildChanges(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testBuildChanges(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	share := "x"
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		s := Default(c)

@@ -1,5 +1,4 @@
-// Package storetest is the conformance suite of the step table: what it promises
-// is asked of each database in the same words.
+// Package storetest is the conformance suite of the step table: what it promises.
 //
 // It never runs a stage: a test says itself what each step comes to.
 package storetest
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -22,17 +20,10 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Place is where a test's store lies.
-type Place struct {
-	Location string
-	Blobs    string
-	Postgres bool
-}
-
 // Driver works on one store by hand: it claims, settles, and reports what it sees.
 type Driver struct {
-	T     testing.TB
-	Place Place
+	T   testing.TB
+	Dir string // of the store
 	*store.Store
 	Owner   string
 	Options store.Options
@@ -73,9 +64,9 @@ func Takers(stage, text string) []string {
 }
 
 // Open opens a store and begins a run of the suite's plan.
-func Open(t testing.TB, p Place, o store.Options) *Driver {
+func Open(t testing.TB, dir string, o store.Options) *Driver {
 	t.Helper()
-	d := &Driver{T: t, Place: p, Owner: "w1", Options: o, Plan: Plan()}
+	d := &Driver{T: t, Dir: dir, Owner: "w1", Options: o, Plan: Plan()}
 	d.Reopen()
 	d.Begin()
 	return d
@@ -87,9 +78,7 @@ func (d *Driver) Reopen() {
 	if d.Store != nil {
 		d.check(d.Store.Close())
 	}
-	o := d.Options
-	o.Blobs = d.Place.Blobs
-	s, err := store.Open(context.Background(), d.Place.Location, o)
+	s, err := store.Open(context.Background(), d.Dir, d.Options)
 	d.check(err)
 	d.Store = s
 	d.T.Cleanup(func() { _ = s.Close() }) // closed already by most
@@ -98,29 +87,18 @@ func (d *Driver) Reopen() {
 // Begin begins a run.
 func (d *Driver) Begin(change ...func(*pipeline.BeginOptions)) {
 	d.T.Helper()
-	o := pipeline.BeginOptions{Worker: pipeline.Worker{ID: d.Owner, Host: "here"}, Stages: d.Plan}
+	o := pipeline.BeginOptions{Worker: d.Owner, Stages: d.Plan}
 	for _, c := range change {
 		c(&o)
 	}
 	d.check(d.Store.Begin(context.Background(), o))
 }
 
-// Kill ends the process and begins the next run. On PostgreSQL another worker
-// takes back what the dead one had.
+// Kill ends the process and begins the next run.
 func (d *Driver) Kill(change ...func(*pipeline.BeginOptions)) {
 	d.T.Helper()
-	if !d.Place.Postgres {
-		d.Reopen()
-		d.Begin(change...)
-		return
-	}
 	d.Reopen()
-	dead := d.Owner
-	d.Owner = dead + "'"
 	d.Begin(change...)
-	time.Sleep(3 * time.Millisecond) // older than a millisecond, by the database's clock
-	_, err := d.Beat(context.Background(), d.Owner, time.Millisecond)
-	d.check(err)
 }
 
 // Version changes the fingerprint of a stage.

@@ -9,8 +9,8 @@ import (
 	"github.com/benchmint/benchmint/internal/store"
 )
 
-func testForks(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testForks(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=~1 b=1 c=+1")
 	d.Run()
 	d.Packs("a=1", "b=1", "c=+1", "ct=1")
@@ -59,8 +59,8 @@ func testForks(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testBranchesContest(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testBranchesContest(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=c=+1 ct=1")
 	d.Run()
 	if s := d.Is("trim", "c", "failed"); !strings.Contains(s.Detail, "ct of stage note is made by both grow s and trim c") {

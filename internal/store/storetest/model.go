@@ -22,9 +22,9 @@ import (
 // Random does steps at random, checks against a world in memory: in between that
 // nothing is done twice and all adds up, at the end that what stands in the store
 // is what a fresh run would have made.
-func Random(t *testing.T, steps int, place func(testing.TB) Place) {
+func Random(t *testing.T, steps int) {
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorld(t, r, place(t))
+		w := newWorld(t, r, t.TempDir())
 		defer func() { _ = w.driver.Store.Close() }()
 		ops := w.ops()
 		names := slices.Sorted(maps.Keys(ops))
@@ -65,7 +65,7 @@ type hand struct {
 	result pipeline.Settlement
 }
 
-func newWorld(t *testing.T, r *rapid.T, p Place) *world {
+func newWorld(t *testing.T, r *rapid.T, dir string) *world {
 	w := &world{
 		r: r, seeds: map[string]bool{}, texts: map[string]map[string]string{}, versions: map[string]int{},
 		excused: map[string]bool{}, ended: map[string]bool{}, made: map[string]string{}, clock: time.UnixMilli(1_700_000_000_000),
@@ -74,7 +74,7 @@ func newWorld(t *testing.T, r *rapid.T, p Place) *world {
 		w.seeds[seed] = true
 		w.texts[seed] = map[string]string{fmt.Sprintf("k%d", i): "1", fmt.Sprintf("x/%d", i): "1", fmt.Sprintf("y/%d", i): "2"}
 	}
-	w.driver = &Driver{T: rapidly{t, r}, Place: p, Owner: "w0", Plan: Plan()}
+	w.driver = &Driver{T: rapidly{t, r}, Dir: dir, Owner: "w0", Plan: Plan()}
 	w.driver.Options.Now = func() time.Time { return w.clock }
 	w.driver.Reopen()
 	w.driver.Begin()
@@ -418,15 +418,11 @@ func (w *world) next(change ...func(*pipeline.BeginOptions)) {
 		w.n++
 		w.driver.Owner = fmt.Sprintf("w%d", w.n)
 		w.driver.Reopen()
-		o := pipeline.BeginOptions{Worker: pipeline.Worker{ID: w.driver.Owner}, Stages: w.driver.Plan}
+		o := pipeline.BeginOptions{Worker: w.driver.Owner, Stages: w.driver.Plan}
 		for _, c := range change {
 			c(&o)
 		}
 		err := w.driver.Store.Begin(context.Background(), o)
-		if err == nil && w.driver.Place.Postgres {
-			time.Sleep(3 * time.Millisecond) // the others are silent for longer than a millisecond
-			_, err = w.driver.Beat(context.Background(), w.driver.Owner, time.Millisecond)
-		}
 		if err == nil {
 			return
 		}

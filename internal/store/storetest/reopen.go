@@ -22,8 +22,8 @@ func rejects(d *Driver, reasons map[string]schemas.Reason) {
 
 // What was rejected for a reason that is no more is tried again, its build with it;
 // all else stays as it is.
-func testReopen(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testReopen(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	reopen := func(want int, reasons ...schemas.Reason) {
 		t.Helper()
 		got, err := d.Store.Reopen(context.Background(), reasons...)
@@ -78,8 +78,8 @@ func testReopen(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testNotes(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testNotes(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	for _, value := range []string{"", "one", "two", "two"} {
 		if value != "" {
 			d.check(d.SetNote(context.Background(), "machine", value))

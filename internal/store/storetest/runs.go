@@ -16,8 +16,8 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-func testCrashes(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testCrashes(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=x/1=1")
 	d.End(Default(d.TakeOne("grow")))
 	d.End(Default(d.TakeOne("note")))
@@ -85,8 +85,8 @@ func (d *Driver) claimAny(stage string) pipeline.Claim {
 	return d.TakeOne(stage)
 }
 
-func testSuspects(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testSuspects(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("a=", "b=", "c=", "d=")
 	d.Take("grow", 2)
 	d.Kill()
@@ -115,8 +115,8 @@ func testSuspects(t *testing.T, place func(testing.TB) Place) {
 }
 
 // testBlockedSuspects: one that waits for another suspect does not hide it.
-func testBlockedSuspects(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testBlockedSuspects(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1 b=1")
 	d.End(Default(d.TakeOne("grow")))
 	d.Take("note", 2)
@@ -134,8 +134,8 @@ func testBlockedSuspects(t *testing.T, place func(testing.TB) Place) {
 	}
 }
 
-func testFingerprints(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testFingerprints(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "note" && c.Key == "no" {
 			return pipeline.Settlement{ID: c.ID, State: schemas.StepRejected, Reason: schemas.NoCode}
@@ -190,9 +190,9 @@ func killer(op string, n int) func(string) error {
 	}
 }
 
-func testRedoCutOff(t *testing.T, place func(testing.TB) Place) {
+func testRedoCutOff(t *testing.T) {
 	for n := 1; ; n++ {
-		d := Open(t, place(t), store.Options{})
+		d := Open(t, t.TempDir(), store.Options{})
 		d.Seed("s=a=1 b=1 x/1=1 x/2=1")
 		d.Run()
 		d.Ran = nil
@@ -201,7 +201,7 @@ func testRedoCutOff(t *testing.T, place func(testing.TB) Place) {
 		d.Version("note", "2")
 		d.Options.Crash = killer([]string{"redo/before", "redo/after"}[n%2], (n+1)/2)
 		d.Reopen()
-		err := d.Store.Begin(context.Background(), pipeline.BeginOptions{Worker: pipeline.Worker{ID: d.Owner}, Stages: d.Plan})
+		err := d.Store.Begin(context.Background(), pipeline.BeginOptions{Worker: d.Owner, Stages: d.Plan})
 		if err == nil {
 			if n < 10 {
 				t.Errorf("only %d points to die at", n)
@@ -223,24 +223,10 @@ func testRedoCutOff(t *testing.T, place func(testing.TB) Place) {
 	}
 }
 
-func testJoin(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
-	d.Seed("s=a=1")
-	d.TakeOne("grow")
-	join := func(o *pipeline.BeginOptions) { o.Join = true }
-	d.Begin(join)
-	d.Stands("grow running 1", "pack ready 1") // nothing was reset
-	d.Version("judge", "2")
-	err := d.Store.Begin(context.Background(), pipeline.BeginOptions{Worker: pipeline.Worker{ID: "w2"}, Stages: d.Plan, Join: true})
-	if !errors.Is(err, store.ErrPlan) {
-		t.Errorf("joined with another plan: %v", err)
-	}
-}
-
-func testDeferral(t *testing.T, place func(testing.TB) Place) {
+func testDeferral(t *testing.T) {
 	ctx := context.Background()
 	start := time.UnixMilli(1_700_000_000_000).UTC()
-	d := Open(t, place(t), store.Options{Now: func() time.Time { return start }})
+	d := Open(t, t.TempDir(), store.Options{Now: func() time.Time { return start }})
 	put := func(c pipeline.Claim, after time.Duration) pipeline.Settlement {
 		return pipeline.Settlement{ID: c.ID, State: schemas.StepDeferred, Reason: "registry", Detail: "503", NotBefore: start.Add(after), Cost: 0.5, MS: 3}
 	}
@@ -293,9 +279,9 @@ func testDeferral(t *testing.T, place func(testing.TB) Place) {
 	d.Stands("grow done 3", "pack done 1")
 }
 
-func testBudget(t *testing.T, place func(testing.TB) Place) {
+func testBudget(t *testing.T) {
 	now := time.UnixMilli(1_700_000_000_000)
-	d := Open(t, place(t), store.Options{Now: func() time.Time { return now }})
+	d := Open(t, t.TempDir(), store.Options{Now: func() time.Time { return now }})
 	budget := func(b pipeline.Budget) {
 		d.Plan = slices.Clone(d.Plan)
 		d.Plan[0].Budget = b
@@ -338,8 +324,8 @@ func testBudget(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testDrain(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testDrain(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1")
 	d.Run()
 	d.Ran = nil
@@ -376,8 +362,8 @@ func testDrain(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testRetry(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testRetry(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	buildEnds(d, pipeline.Settlement{State: schemas.StepRejected, Reason: schemas.NoBuild})
 	d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
 	d.Run()
@@ -403,9 +389,9 @@ func testRetry(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testResources(t *testing.T, place func(testing.TB) Place) {
+func testResources(t *testing.T) {
 	ctx := context.Background()
-	d := Open(t, place(t), store.Options{})
+	d := Open(t, t.TempDir(), store.Options{})
 	at := time.UnixMilli(1_700_000_000_123).UTC()
 	d.check(d.Pause(ctx, "github", at))
 	d.check(d.Pause(ctx, "github", at.Add(-time.Hour))) // is over before
@@ -449,9 +435,9 @@ func testResources(t *testing.T, place func(testing.TB) Place) {
 	reserve(0.9, true)
 }
 
-func testAnswers(t *testing.T, place func(testing.TB) Place) {
+func testAnswers(t *testing.T) {
 	ctx := context.Background()
-	d := Open(t, place(t), store.Options{})
+	d := Open(t, t.TempDir(), store.Options{})
 	intend := func(want pipeline.Answer) {
 		t.Helper()
 		got, err := d.Intend(ctx, "q")
@@ -479,9 +465,9 @@ func testAnswers(t *testing.T, place func(testing.TB) Place) {
 }
 
 // What was paid is told by stage, item and model, and adds up to what was spent.
-func testPayments(t *testing.T, place func(testing.TB) Place) {
+func testPayments(t *testing.T) {
 	ctx := context.Background()
-	d := Open(t, place(t), store.Options{})
+	d := Open(t, t.TempDir(), store.Options{})
 	ok, err := d.Reserve(ctx, "model", 10)
 	if d.check(err); !ok {
 		t.Error("nothing could be set aside")
@@ -543,12 +529,12 @@ func testPayments(t *testing.T, place func(testing.TB) Place) {
 
 // On an error nothing is changed: a death before the commit leaves nothing, one
 // after it the whole.
-func testCommit(t *testing.T, place func(testing.TB) Place) {
+func testCommit(t *testing.T) {
 	for point, want := range map[string][]string{
 		"settle/before": {"grow ready 1", "pack ready 1"},
 		"settle/after":  {"grow done 1", "note ready 2", "pack ready 1"},
 	} {
-		d := Open(t, place(t), store.Options{Crash: killer(point, 1)})
+		d := Open(t, t.TempDir(), store.Options{Crash: killer(point, 1)})
 		d.Seed("s=a=1 b=1")
 		s := Default(d.TakeOne("grow"))
 		s.Owner = d.Owner
@@ -563,15 +549,15 @@ func testCommit(t *testing.T, place func(testing.TB) Place) {
 
 // A death before a commit leaves nothing of it, one after it all; the run that
 // follows ends as an undisturbed one does.
-func testCrashPoints(t *testing.T, place func(testing.TB) Place) {
+func testCrashPoints(t *testing.T) {
 	points := map[string]int{}
 	work := func(d *Driver) {
 		d.Begin()
 		d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
 		d.Run()
 	}
-	p := place(t)
-	whole := Open(t, p, store.Options{})
+	dir := t.TempDir()
+	whole := Open(t, dir, store.Options{})
 	whole.Options.Crash = func(point string) error {
 		points[point]++
 		return nil
@@ -586,11 +572,10 @@ func testCrashPoints(t *testing.T, place func(testing.TB) Place) {
 	}
 	for point, n := range points {
 		for i := 1; i <= n; i += 1 + n/4 {
-			d := &Driver{T: mute{t}, Place: place(t), Owner: "w1", Plan: Plan()}
+			d := &Driver{T: mute{t}, Dir: t.TempDir(), Owner: "w1", Plan: Plan()}
 			d.Options.Crash = killer(point, i)
 			died(func() { d.Reopen(); work(d) })
 			d.T, d.Options.Crash = t, nil
-			d.Reopen()
 			d.Kill()
 			d.Seed("s=a=1 x/1=1 x/2=2", "r=b=1")
 			for d.round(false) || d.lane() {
@@ -645,8 +630,8 @@ func died(f func()) {
 	f()
 }
 
-func testFix(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testFix(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	var got []string
 	for _, v := range []string{"", "docker", "bwrap", ""} {
 		x, err := d.Fix("sandbox", v)

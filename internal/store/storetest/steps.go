@@ -21,8 +21,8 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-func testFlow(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testFlow(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=x/1=one x/2=two y=three")
 	d.Stands("grow ready 1", "pack ready 1")
 	c := d.TakeOne("grow")
@@ -48,9 +48,9 @@ func testFlow(t *testing.T, place func(testing.TB) Place) {
 	}
 }
 
-func testViews(t *testing.T, place func(testing.TB) Place) {
+func testViews(t *testing.T) {
 	ctx := context.Background()
-	d := Open(t, place(t), store.Options{})
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		s := Default(c)
 		switch c.Stage + "/" + c.Key {
@@ -134,8 +134,8 @@ func ended(d *Driver, page int) []string {
 	}
 }
 
-func testOddTexts(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testOddTexts(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	for _, key := range []string{"a'b", `a"b`, "a/../b", "ä€𝄞", "x y%2f", "$1", "{lock}", "sha256:abc"} {
 		d.Seed(key)
 		c := d.TakeOne("grow")
@@ -150,9 +150,9 @@ func testOddTexts(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testBigRecords(t *testing.T, place func(testing.TB) Place) {
-	p := place(t)
-	d := Open(t, p, store.Options{})
+func testBigRecords(t *testing.T) {
+	dir := t.TempDir()
+	d := Open(t, dir, store.Options{})
 	big := strings.Repeat("x", 100_000)
 	d.Seed("a=" + big)
 	if c := d.TakeOne("grow"); Text(c.Record) != big {
@@ -175,12 +175,8 @@ func testBigRecords(t *testing.T, place func(testing.TB) Place) {
 	}
 	// A lost blob is told to who claims its step, which has no end by it, and to no other.
 	d.Seed("a="+big, "b="+big+"b", "c=")
-	blobs := p.Blobs
-	if blobs == "" {
-		blobs = filepath.Join(p.Location, "blobs")
-	}
 	sum := strings.TrimPrefix(string(schemas.DigestBytes(Made("b="+big+"b").Record)), "sha256:")
-	d.check(os.Remove(filepath.Join(blobs, sum[:2], sum[2:])))
+	d.check(os.Remove(filepath.Join(dir, "blobs", sum[:2], sum[2:])))
 	if c := d.Take("grow", 10); len(c) != 2 || c[0].Key != "b" || !errors.Is(c[0].Lost, fs.ErrNotExist) || c[1].Key != "c" || c[1].Lost != nil {
 		t.Errorf("claimed %d, not b without its record and c", len(c))
 	}
@@ -188,8 +184,8 @@ func testBigRecords(t *testing.T, place func(testing.TB) Place) {
 }
 
 // An expansion goes in by many rows a statement; the odd ones are met one by one.
-func testExpansion(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testExpansion(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	var words []string
 	for i := range 203 {
 		words = append(words, fmt.Sprintf("k%03d=%d", i, i))
@@ -222,8 +218,8 @@ func testExpansion(t *testing.T, place func(testing.TB) Place) {
 }
 
 // Lists of seeds over several pages, of which some come, go, come back and change.
-func testSeeds(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testSeeds(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	random := rand.New(rand.NewPCG(1, 2))
 	done := map[string]string{} // what was done of each seed, also of one that is gone
 	var last []pipeline.Made
@@ -275,8 +271,8 @@ func unread(t *testing.T) iter.Seq2[pipeline.Made, error] {
 	return func(func(pipeline.Made, error) bool) { t.Error("an equal list of seeds was read") }
 }
 
-func testFence(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testFence(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1 b=1")
 	c := d.TakeOne("grow")
 	other := Default(c)
@@ -319,8 +315,8 @@ func testFence(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testRelease(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testRelease(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1")
 	c := d.TakeOne("grow")
 	d.check(d.Release(context.Background(), "somebody", []int64{c.ID}))
@@ -342,8 +338,8 @@ func testRelease(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testRedo(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testRedo(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1 b=1 c=1")
 	d.Run()
 	d.Ran = nil
@@ -361,8 +357,8 @@ func testRedo(t *testing.T, place func(testing.TB) Place) {
 }
 
 // What a step made before goes when it fails, and comes back with its results.
-func testRedoOfFailed(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testRedoOfFailed(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1 b=1")
 	d.Run()
 	d.Ran = nil
@@ -387,8 +383,8 @@ func testRedoOfFailed(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testWithdrawAndRevive(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testWithdrawAndRevive(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1 x/1=1", "r=b=1 x/2=1")
 	d.Run()
 	d.Ran = nil
@@ -423,8 +419,8 @@ func testWithdrawAndRevive(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testRevivedStale(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testRevivedStale(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("s=a=1", "r=b=1")
 	d.Run()
 	d.Seed("r=b=1")
@@ -447,8 +443,8 @@ func testRevivedStale(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testReads(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testReads(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Do = func(c pipeline.Claim) pipeline.Settlement {
 		if c.Stage == "make" { // hands on less than it knows
 			told, _, _ := strings.Cut(Text(c.Record), "#")
@@ -470,8 +466,8 @@ func testReads(t *testing.T, place func(testing.TB) Place) {
 	d.Sound()
 }
 
-func testTwoParents(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testTwoParents(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("r=b=1 k=1", "s=a=1 k=1")
 	all := d.Take("grow", 2)
 	got := d.End(Default(all[0]), Default(all[1]))
@@ -492,9 +488,9 @@ func testTwoParents(t *testing.T, place func(testing.TB) Place) {
 }
 
 // A key may go from one parent to another, in whichever order they are done again.
-func testKeyMoves(t *testing.T, place func(testing.TB) Place) {
+func testKeyMoves(t *testing.T) {
 	for _, first := range []int{0, 1} {
-		d := Open(t, place(t), store.Options{})
+		d := Open(t, t.TempDir(), store.Options{})
 		d.Seed("r=b=1 k=1", "s=a=1")
 		d.Run()
 		d.Ran = nil
@@ -524,8 +520,8 @@ func testKeyMoves(t *testing.T, place func(testing.TB) Place) {
 }
 
 // A fault of one settlement is booked with it; its neighbours are settled.
-func testFaults(t *testing.T, place func(testing.TB) Place) {
-	d := Open(t, place(t), store.Options{})
+func testFaults(t *testing.T) {
+	d := Open(t, t.TempDir(), store.Options{})
 	d.Seed("a=", "b=", "c=", "d=")
 	all := d.Take("grow", 4)
 	odd := Done(all[2], "x=1")

@@ -1,5 +1,5 @@
 // Command engine runs the synthetic plan of package enginetest in a process of its
-// own, so that a test can kill it, freeze it, or start several of it:
+// own, so that a test can kill it:
 //
 //	engine -store DIR -log FILE -out DIR -slots 16 -config '{"Sources":40,…}'
 //
@@ -31,20 +31,16 @@ import (
 func main() {
 	var e engine
 	config := flag.String("config", "{}", "enginetest.Config as JSON")
-	flag.StringVar(&e.store, "store", "", "folder, or postgres://…")
-	flag.StringVar(&e.blobs, "blobs", "", "folder of blobs, for a store in a database")
+	flag.StringVar(&e.store, "store", "", "folder of the store")
 	flag.StringVar(&e.log, "log", "", "file that executions are noted in")
 	flag.StringVar(&e.out, "out", "", "folder of the dataset")
-	flag.StringVar(&e.opts.Worker.ID, "worker", "w"+strconv.Itoa(os.Getpid()), "name of this process in the store")
+	flag.StringVar(&e.opts.Worker, "worker", "w"+strconv.Itoa(os.Getpid()), "name of this process in the store")
 	flag.IntVar(&e.opts.Slots, "slots", 16, "steps at once")
 	flag.StringVar(&e.opts.Until, "until", "", "last stage")
-	flag.BoolVar(&e.opts.Join, "join", false, "take part in a run that another process began")
 	flag.BoolVar(&e.opts.Partial, "partial", false, "export with deferred steps left")
 	flag.BoolVar(&e.opts.RetryCrashed, "retry-crashed", false, "try poison again")
 	flag.DurationVar(&e.opts.Grace, "grace", time.Second, "after the first signal")
 	flag.DurationVar(&e.opts.Patience, "patience", time.Minute, "to wait for deferred steps")
-	flag.DurationVar(&e.opts.Beat, "beat", 0, "between signs of life")
-	flag.DurationVar(&e.opts.Silent, "silent", 0, "after which a worker is taken for dead")
 	flag.BoolVar(&e.ungrouped, "ungrouped", false, "one transaction for each result")
 	flag.BoolVar(&e.breadth, "breadth", false, "one stage after another")
 	flag.Parse()
@@ -83,10 +79,10 @@ func fail(err error) {
 }
 
 type engine struct {
-	config                 enginetest.Config
-	store, blobs, log, out string
-	opts                   pipeline.RunOptions
-	breadth, ungrouped     bool
+	config             enginetest.Config
+	store, log, out    string
+	opts               pipeline.RunOptions
+	breadth, ungrouped bool
 }
 
 type silent struct{}
@@ -100,7 +96,7 @@ func (e *engine) run(ctx context.Context) (r enginetest.Result, err error) {
 		return r, err
 	}
 	defer log.Close()
-	s, err := enginetest.OpenStore(ctx, e.store, store.Options{Blobs: e.blobs})
+	s, err := store.Open(ctx, e.store, store.Options{})
 	if err != nil {
 		return r, err
 	}
@@ -127,8 +123,7 @@ func (e *engine) run(ctx context.Context) (r enginetest.Result, err error) {
 	}
 	r.Millis = millis(time.Since(began))
 	r.Calls = counted.Calls()
-	r.Lost, r.Rescued = r.Calls[enginetest.Lost], r.Calls[enginetest.Rescued]
-	r.Executed = r.Calls[enginetest.Ran]
+	r.Lost, r.Executed = r.Calls[enginetest.Lost], r.Calls[enginetest.Ran]
 	r.Peak, err = peak()
 	return r, err
 }
