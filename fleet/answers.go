@@ -64,6 +64,7 @@ type answer struct {
 // The questions.
 const (
 	askInvitation = "invitation"
+	askBegin      = "begin" // whether a worker may do a task
 	askStep       = "step"
 	askInputs     = "inputs"
 	askIntend     = "intend"
@@ -71,12 +72,12 @@ const (
 	askPay        = "pay"
 	askJudge      = "judge"
 	askSource     = "source"
-	askLayer      = "layer"   // the content of an environment
-	askMade       = "made"    // an environment was made, and its content brought
-	askChunk      = "chunk"   // a part of a blob
-	askBring      = "bring"   // likewise, to the depot
+	askLayer      = "layer"    // the content of an environment
+	askMade       = "made"     // an environment was made, and its content brought
+	askChunk      = "chunk"    // a part of a blob
+	askBring      = "bring"    // likewise, to the depot
 	askComplete   = "complete" // what a model says
-	askWorkers    = "workers" // who lives, and what each does
+	askWorkers    = "workers"  // who lives, and what each does
 )
 
 // answering bounds one answer: a source may have to be packed for it.
@@ -123,6 +124,8 @@ func (c *Coordinator) answer(ctx context.Context, what string, q question) (a an
 		a.Raw = c.Invitation
 	case askWorkers:
 		a.Fleet = c.Workers()
+	case askBegin:
+		a.OK = c.begins(q.Key, q.Stage)
 	case askComplete:
 		if c.Complete == nil {
 			return a, errors.New("the run asks no model")

@@ -125,6 +125,12 @@ func (c *Client) Complete(ctx context.Context, asked json.RawMessage) (json.RawM
 	return a.Raw, err
 }
 
+// begin asks whether a worker may do a task.
+func (c *Client) begin(ctx context.Context, task, worker string) (bool, error) {
+	a, err := c.ask(ctx, askBegin, question{Key: task, Stage: worker})
+	return a.OK, err
+}
+
 // Step implements Steps.
 func (c *Client) Step(stage, key string) (schemas.Step, bool, error) {
 	a, err := c.ask(context.Background(), askStep, question{Stage: stage, Key: key})

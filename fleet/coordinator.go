@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -43,12 +44,13 @@ type Coordinator struct {
 	nc *nats.Conn
 	js jetstream.JetStream
 
-	mu   sync.Mutex
-	wait map[string]chan wire // of tasks that this run waits for
-	have map[string]wire      // reports of a run before this one
-	sent map[string]bool      // tasks of a run before this one that are still there
-	tell map[[2]string]func(string)
-	gone map[string]bool      // tasks whose worker went silent: what it says later does not count
+	mu     sync.Mutex
+	wait   map[string]chan wire // of tasks that this run waits for
+	have   map[string]wire      // reports of a run before this one
+	sent   map[string]bool      // tasks of a run before this one that are still there
+	tell   map[[2]string]func(string)
+	claims claims
+	gone   map[string]bool // tasks whose worker went silent: what it says later does not count
 
 	fleet   workers
 	uploads uploads
@@ -69,6 +71,7 @@ func Open(ctx context.Context, url string, o Options, connect ...nats.Option) (*
 	}
 	c := &Coordinator{
 		Options: o, nc: nc, wait: map[string]chan wire{}, have: map[string]wire{}, sent: map[string]bool{}, gone: map[string]bool{}, tell: map[[2]string]func(string){},
+		claims:  claims{by: map[string]string{}, old: map[string]bool{}, began: time.Now()},
 		uploads: uploads{open: map[string]*upload{}}, settled: make(chan string, 4096), quit: make(chan struct{}),
 		fleet: workers{lease: o.Lease, now: o.Now, all: map[string]Beat{}, limits: make(chan map[string]int, 1)},
 	}
@@ -80,6 +83,7 @@ func Open(ctx context.Context, url string, o Options, connect ...nats.Option) (*
 		c.stop()
 		return nil, fmt.Errorf("preparing the NATS server: %w", err)
 	}
+	maps.Copy(c.claims.old, c.sent)
 	c.helpers.Go(c.forget)
 	return c, nil
 }
@@ -149,6 +153,7 @@ func (c *Coordinator) listen(ctx context.Context) error {
 		var b Beat
 		if json.Unmarshal(m.Data, &b) == nil {
 			c.fleet.beats(b)
+			c.claims.beats(b)
 			c.told(b)
 		}
 	})
@@ -161,7 +166,7 @@ func (c *Coordinator) listen(ctx context.Context) error {
 	}
 	ticking, stop := context.WithCancel(context.Background())
 	c.stops = append([]func(){func() { _, _ = sub.Unsubscribe(), asks.Unsubscribe(); stop() }}, c.stops...)
-	c.helpers.Go(func() { c.fleet.watch(ticking) })
+	c.helpers.Go(func() { c.fleet.watch(ticking, c.silent) })
 	return nil
 }
 
@@ -246,6 +251,7 @@ func (c *Coordinator) told(b Beat) {
 // give hands a report to whom it is for. Of a task that this run has not asked for yet it is kept; of one that
 // it does not wait for any more it is dropped: a worker was silent for longer than its lease.
 func (c *Coordinator) give(id string, w wire) {
+	c.claims.end(id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch ch := c.wait[id]; {
@@ -254,8 +260,33 @@ func (c *Coordinator) give(id string, w wire) {
 		ch <- w
 	case c.gone[id]:
 		c.purge(id)
+	case w.died && !c.sent[id]: // both ways of hearing of a death heard of it
 	default:
 		c.have[id] = w
+	}
+}
+
+// begins says whether a worker may do a task: this run waits for it, and nobody has it.
+func (c *Coordinator) begins(id, worker string) bool {
+	time.Sleep(c.claims.settles(id, c.Lease))
+	c.mu.Lock()
+	wanted := c.wait[id] != nil
+	c.mu.Unlock()
+	switch {
+	case wanted:
+		return c.claims.begin(id, worker)
+	case !c.claims.taken(id): // it is sent again where somebody asks for it
+		c.mu.Lock()
+		delete(c.sent, id)
+		c.mu.Unlock()
+	}
+	return false
+}
+
+// silent is told of a worker that says nothing any more.
+func (c *Coordinator) silent(worker string) {
+	for _, id := range c.claims.of(worker) {
+		c.give(id, wire{died: true})
 	}
 }
 
@@ -310,6 +341,7 @@ func (c *Coordinator) Do(ctx context.Context, t pipeline.Task) (pipeline.Report,
 		return pipeline.Report{}, pipeline.ErrDied
 	case w.Back:
 		c.purge(id)
+		c.claims.again(id)
 		return pipeline.Report{}, pipeline.ErrBack
 	}
 	if w.State == schemas.StepInterrupted {

@@ -12,6 +12,8 @@
 //   - A lease is how long a worker may be silent over a task. When it ends the server says so in the stream of deaths, and
 //     no other worker gets the task: the coordinator books a crash, and gives the step out again with other suspects, one
 //     at a time.
+//   - A claim is a task that a worker has begun. A server that was killed may forget what it has delivered and deliver it
+//     once more; the coordinator, which hears from each worker what it does, then says no.
 //   - A depot is where the coordinator keeps what workers fetch and bring, by digest: blobs, environments, sources.
 //
 // For example, "run --listen :4222" opens a Coordinator and puts it into pipeline.RunOptions.Far; "work
@@ -71,6 +73,7 @@ type Doing struct {
 	Key   string    `json:"key"`
 	Since time.Time `json:"since"`          // of the worker's clock
 	Text  string    `json:"text,omitempty"` // how far it is
+	Task  string    `json:"task"`           // its name in subjects
 }
 
 // wire is a report on its way.

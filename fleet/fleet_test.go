@@ -80,7 +80,7 @@ func (l *lab) open() *fleet.Coordinator {
 	return l.coord
 }
 
-// work starts a worker. What it gives ends it, and says what ended it.
+// work starts a worker. What it gives waits a moment for its end, ends it, and says what ended it.
 func (l *lab) work(name string, slots int, plan *pipeline.Plan) (stop func() error) {
 	l.Helper()
 	client, err := fleet.Dial(l.server.URL(), token)
@@ -99,7 +99,10 @@ func (l *lab) work(name string, slots int, plan *pipeline.Plan) (stop func() err
 		ended <- client.Work(ctx, fleet.Work{Name: name, Host: "h", Slots: slots, Lease: l.lease, Plan: plan, Now: time.Now, Over: true})
 		client.Close()
 	}()
-	return sync.OnceValue(func() error { cancel(); return <-ended })
+	return sync.OnceValue(func() error {
+		time.AfterFunc(l.lease, cancel)
+		return <-ended
+	})
 }
 
 func (l *lab) run(slots int) pipeline.Summary {

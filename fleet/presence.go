@@ -50,8 +50,8 @@ func (w *workers) tell() {
 	w.limits <- map[string]int{Slots: n}
 }
 
-// watch leaves out who is silent.
-func (w *workers) watch(ctx context.Context) {
+// watch leaves out who is silent, and tells of it.
+func (w *workers) watch(ctx context.Context, silent func(worker string)) {
 	tick := time.NewTicker(w.lease / beatsInLease)
 	defer tick.Stop()
 	for {
@@ -60,10 +60,20 @@ func (w *workers) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		var gone []string
 		w.mu.Lock()
-		maps.DeleteFunc(w.all, func(_ string, b Beat) bool { return w.now().Sub(b.Seen) > w.lease })
+		maps.DeleteFunc(w.all, func(name string, b Beat) bool {
+			is := w.now().Sub(b.Seen) > w.lease
+			if is {
+				gone = append(gone, name)
+			}
+			return is
+		})
 		w.tell()
 		w.mu.Unlock()
+		for _, name := range gone {
+			silent(name)
+		}
 	}
 }
 

@@ -65,6 +65,7 @@ func (c *Client) Work(ctx context.Context, work Work) error {
 		}
 		defer func() { _ = over.Unsubscribe() }()
 	}
+	c.nc.SetReconnectHandler(func(*nats.Conn) { w.say(false) })
 	beating, rest := context.WithCancel(context.WithoutCancel(ctx))
 	var heart sync.WaitGroup
 	heart.Go(func() { w.beat(beating) })
@@ -153,7 +154,14 @@ func (w *worker) task(ctx context.Context, m jetstream.Msg) {
 	go w.hold(holding, m)
 	var t pipeline.Task
 	out := wire{Worker: w.Name}
-	err := unpack(m.Data(), &t, w.client.blobs)
+	may, err := w.client.begin(ctx, id, w.Name)
+	if err == nil && !may {
+		_ = m.DoubleAck(holding) // it is another's, or over
+		return
+	}
+	if err == nil {
+		err = unpack(m.Data(), &t, w.client.blobs)
+	}
 	if err == nil {
 		out.Report, err = w.perform(ctx, id, t)
 	}
@@ -175,7 +183,7 @@ func (w *worker) task(ctx context.Context, m jetstream.Msg) {
 }
 
 func (w *worker) perform(ctx context.Context, id string, t pipeline.Task) (pipeline.Report, error) {
-	d := &Doing{Stage: t.Stage, Key: t.Key, Since: w.Now().UTC()}
+	d := &Doing{Task: id, Stage: t.Stage, Key: t.Key, Since: w.Now().UTC()}
 	w.mu.Lock()
 	w.doing[id] = d
 	w.mu.Unlock()

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,6 +44,11 @@ func main() {
 	flag.DurationVar(&e.opts.Patience, "patience", time.Minute, "to wait for deferred steps")
 	flag.BoolVar(&e.ungrouped, "ungrouped", false, "one transaction for each result")
 	flag.BoolVar(&e.breadth, "breadth", false, "one stage after another")
+	flag.StringVar(&e.spread.listen, "listen", "", "have workers do the stages of -away: HOST:PORT, or nats://… of a server")
+	flag.StringVar(&e.spread.join, "join", "", "be a worker of the run at this URL")
+	flag.StringVar(&e.spread.away, "away", enginetest.Work, "stages, with commas between")
+	flag.StringVar(&e.spread.token, "token", "kit", "of the server")
+	flag.DurationVar(&e.spread.lease, "lease", 3*time.Second, "of a worker")
 	flag.Parse()
 	if err := json.Unmarshal([]byte(*config), &e.config); err != nil {
 		fail(err)
@@ -82,6 +88,7 @@ type engine struct {
 	config             enginetest.Config
 	store, log, out    string
 	opts               pipeline.RunOptions
+	spread             spread
 	breadth, ungrouped bool
 }
 
@@ -96,6 +103,10 @@ func (e *engine) run(ctx context.Context) (r enginetest.Result, err error) {
 		return r, err
 	}
 	defer log.Close()
+	if e.spread.join != "" {
+		r.Millis, err = e.work(ctx, log)
+		return r, err
+	}
 	s, err := store.Open(ctx, e.store, store.Options{})
 	if err != nil {
 		return r, err
@@ -106,11 +117,16 @@ func (e *engine) run(ctx context.Context) (r enginetest.Result, err error) {
 	began := time.Now()
 	var once sync.Once
 	plan := e.config.Plan(enginetest.World{
-		Log: log, Dir: e.out,
-		Die:    func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} },
-		Worked: func(string) { once.Do(func() { r.First = millis(time.Since(began)) }) },
+		Log: log, Dir: e.out, Die: die, Worked: func(string) { once.Do(func() { r.First = millis(time.Since(began)) }) },
 	})
 	e.opts.Now = time.Now
+	if e.spread.listen != "" {
+		end, err := e.spread.begin(ctx, filepath.Dir(e.store), plan, s, &e.opts)
+		if err != nil {
+			return r, err
+		}
+		defer end()
+	}
 	until := []string{e.opts.Until}
 	if e.breadth {
 		until = plan.Stages()
@@ -126,6 +142,15 @@ func (e *engine) run(ctx context.Context) (r enginetest.Result, err error) {
 	r.Lost, r.Executed = r.Calls[enginetest.Lost], r.Calls[enginetest.Ran]
 	r.Peak, err = peak()
 	return r, err
+}
+
+func die() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} }
+
+// work is a worker's part in a run.
+func (e *engine) work(ctx context.Context, log *enginetest.Log) (ms float64, err error) {
+	began := time.Now()
+	err = e.spread.work(ctx, e.store, e.opts.Slots, e.config.Plan(enginetest.World{Log: log, Die: die}))
+	return millis(time.Since(began)), err
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
