@@ -214,7 +214,8 @@ func (c *Coordinator) reported(m jetstream.Msg) {
 	c.give(id, w)
 }
 
-// died is told by the server that a lease ended.
+// died is told by the server that a lease ended. Of a task that a worker is known to do it means nothing: the server
+// itself was away, and the worker's beats say whether it lives.
 func (c *Coordinator) died(m jetstream.Msg) {
 	var a struct {
 		Seq uint64 `json:"stream_seq"`
@@ -232,8 +233,21 @@ func (c *Coordinator) died(m jetstream.Msg) {
 	if err != nil {
 		return // its worker has reported meanwhile
 	}
-	if s.DeleteMsg(ctx, a.Seq) == nil {
-		c.give(strings.TrimPrefix(task.Subject, taskSubject), wire{died: true})
+	id := strings.TrimPrefix(task.Subject, taskSubject)
+	time.AfterFunc(c.claims.settles(id, c.Lease), func() {
+		if !c.claims.taken(id) {
+			c.takeBack(a.Seq)
+			c.give(id, wire{died: true})
+		}
+	})
+}
+
+// takeBack takes a task out of the stream.
+func (c *Coordinator) takeBack(seq uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.Lease)
+	defer cancel()
+	if s, err := c.js.Stream(ctx, tasks); err == nil {
+		_ = s.DeleteMsg(ctx, seq) // a worker that gets it all the same is told no
 	}
 }
 
