@@ -18,12 +18,12 @@ type claims struct {
 // generation is how many ended tasks are remembered at least.
 const generation = 50_000
 
-// begin says whether a worker may do a task: nobody has it, and it is not over.
+// begin says whether a worker may do a task: nobody else has it, and it is not over. It may ask again.
 func (c *claims) begin(id, worker string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.by[id]; taken || c.ended[0][id] || c.ended[1][id] {
-		return false
+	if by, taken := c.by[id]; taken || c.ended[0][id] || c.ended[1][id] {
+		return by == worker
 	}
 	c.by[id] = worker
 	return true
@@ -43,7 +43,7 @@ func (c *claims) settles(id string, lease time.Duration) time.Duration {
 	if !c.old[id] {
 		return 0
 	}
-	return time.Until(c.began.Add(lease / 2))
+	return time.Until(c.began.Add(lease))
 }
 
 // beats notes what a worker says that it does.

@@ -284,15 +284,12 @@ func (c *Coordinator) give(id string, w wire) {
 func (c *Coordinator) begins(id, worker string) bool {
 	time.Sleep(c.claims.settles(id, c.Lease))
 	c.mu.Lock()
-	wanted := c.wait[id] != nil
-	c.mu.Unlock()
-	switch {
-	case wanted:
+	defer c.mu.Unlock()
+	if c.wait[id] != nil {
 		return c.claims.begin(id, worker)
-	case !c.claims.taken(id): // it is sent again where somebody asks for it
-		c.mu.Lock()
-		delete(c.sent, id)
-		c.mu.Unlock()
+	}
+	if !c.claims.taken(id) {
+		delete(c.sent, id) // it is sent again where somebody asks for it
 	}
 	return false
 }

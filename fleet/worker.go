@@ -154,7 +154,14 @@ func (w *worker) task(ctx context.Context, m jetstream.Msg) {
 	go w.hold(holding, m)
 	var t pipeline.Task
 	out := wire{Worker: w.Name}
-	may, err := w.client.begin(ctx, id, w.Name)
+	w.mu.Lock()
+	twice := w.doing[id] != nil
+	w.mu.Unlock()
+	var may bool
+	var err error
+	if !twice {
+		may, err = w.client.begin(ctx, id, w.Name)
+	}
 	if err == nil && !may {
 		_ = m.DoubleAck(holding) // it is another's, or over
 		return
