@@ -163,7 +163,7 @@ func (w *worker) task(ctx context.Context, m jetstream.Msg) {
 		may, err = w.client.begin(ctx, id, w.Name)
 	}
 	if err == nil && !may {
-		_ = m.DoubleAck(holding) // it is another's, or over
+		_ = m.Ack() // it is another's, or over
 		return
 	}
 	if err == nil {
@@ -241,11 +241,11 @@ func (w *worker) report(ctx context.Context, m jetstream.Msg, id string, out wir
 	for last.Err() == nil {
 		trying, done := context.WithTimeout(last, 5*time.Second)
 		_, err := w.js.Publish(trying, reportSubject+id, data)
-		if err == nil {
-			err = m.DoubleAck(trying)
-		}
 		done()
 		if err == nil {
+			// A server that was killed may have forgotten that it delivered the task. It does so again then, and the
+			// coordinator says that it is over.
+			_ = m.Ack()
 			return
 		}
 		select {
