@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -77,13 +76,17 @@ func Open(ctx context.Context, url string, o Options, connect ...nats.Option) (*
 	}
 	c.stops = append(c.stops, nc.Close)
 	if c.js, err = jetstream.New(nc); err == nil {
-		err = errors.Join(c.streams(ctx), c.takeOver(ctx), c.listen(ctx))
+		err = c.streams(ctx)
+		for _, next := range []func(context.Context) error{c.takeOver, c.listen} {
+			if err == nil {
+				err = next(ctx)
+			}
+		}
 	}
 	if err != nil {
 		c.stop()
 		return nil, fmt.Errorf("preparing the NATS server: %w", err)
 	}
-	maps.Copy(c.claims.old, c.sent)
 	c.helpers.Go(c.forget)
 	return c, nil
 }
@@ -127,7 +130,8 @@ func (c *Coordinator) takeOver(ctx context.Context) error {
 			return err
 		}
 		if c.Stages[m.Header.Get(stageHeader)] == schemas.Digest(m.Header.Get(fingerprintHeader)) {
-			c.sent[strings.TrimPrefix(m.Subject, taskSubject)] = true
+			id := strings.TrimPrefix(m.Subject, taskSubject)
+			c.sent[id], c.claims.old[id] = true, true
 		} else if err := s.DeleteMsg(ctx, m.Sequence); err != nil {
 			return err
 		}
