@@ -53,7 +53,8 @@ type Note struct {
 // DescribeInput is what a model may use to write a statement.
 type DescribeInput struct {
 	Repository string   `json:"repository"`
-	Notes      []Note   `json:"notes,omitempty"` // best first
+	Readme     string   `json:"readme,omitempty"` // how the project's README begins
+	Notes      []Note   `json:"notes,omitempty"`  // best first
 	Subject    string   `json:"subject"`
 	Body       string   `json:"body,omitempty"`
 	Required   []string `json:"required,omitempty"` // names and literals that the statement must say
