@@ -1,6 +1,7 @@
 package python
 
 import (
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -41,7 +43,11 @@ var failureTable = []repairRule{
 	{"unknown_fixture", lazyregexp.New(`fixture '(\w+)' not found`), (*repair).fixturePlugin},
 	{"async_plugin", lazyregexp.New(`async def functions are not natively supported|Unknown pytest\.mark\.asyncio|Unknown config option: asyncio_mode`), (*repair).asyncPlugin},
 	{"dependencies_disagree", lazyregexp.New(`cannot import name '\w+' from '[\w.]+' \(` + venvPath + `/`), (*repair).earlier},
+	{"told_to_install", lazyregexp.New("(?im)^(?:E +)?[\\w.]*(?:Error|Exception): [^\\n]*\\bpip3? install (?:-U |--upgrade )?[\"'`]?([a-z0-9][\\w.-]*\\w)"), (*repair).toldToInstall},
 	{"missing_module", lazyregexp.New(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
+	{"version_of_no_form", lazyregexp.New("(?s)Couldn't parse requirement in `\\S*requirements\\.in`.{1,20}cause: [^\\n]*version[^\\n]*\\n\\s*([^\\n]+)"), (*repair).anyVersion},
+	{"built_with_2to3", lazyregexp.New(`use_2to3 is invalid`), adds(recipe.BuildConstraint + "setuptools<58")},
+	{"missing_translation", lazyregexp.New(`([\w./-]+)\.(?:c|cpp|cc): No such file`), (*repair).cython},
 	{"missing_header", lazyregexp.New(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
 	{"missing_library", lazyregexp.New(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
 	{"missing_program", lazyregexp.New(`(?:No such file or directory: b?'|Error: |which\(['"]|sh: (?:\d+: )?|command ['"]|unable to execute ')([A-Za-z0-9_+.-]+)(?:'|: (?:command )?not found|['"]\)? (?:failed|not found))|(pg_config) executable not found`), (*repair).program},
@@ -80,6 +86,20 @@ func projectFolder(r schemas.Recipe) string {
 		return ""
 	}
 	return r.Test[0].Dir
+}
+
+var _ lang.Chooser = Language{}
+
+// Usable implements lang.Chooser.
+func (Language) Usable(p lang.Project, r schemas.Recipe) []lang.ToolchainRelease {
+	m := readManifest(p.Solution).at(projectFolder(r))
+	return (&guess{p: within(p, m.dir), m: m}).usable()
+}
+
+// Move implements lang.Chooser.
+func (Language) Move(r schemas.Recipe, version string) schemas.Recipe {
+	r.Toolchain = schemas.Toolchain{Name: r.Toolchain.Name, Version: version}
+	return r
 }
 
 func groupsOf(s string, at []int) []string {
@@ -352,6 +372,36 @@ func (e *repair) extra(names []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// toldToInstall installs what an exception of an import says is to be installed: whoever wrote
+// it wrote the import as well.
+func (e *repair) toldToInstall(match []string) (string, bool) {
+	return e.require(e.listed(normalise(match[1])))
+}
+
+// anyVersion takes a requirement without the versions that are none (pytz>dev).
+func (e *repair) anyVersion(match []string) (string, bool) {
+	at := slices.Index(e.r.Requirements, strings.TrimSpace(match[1]))
+	if at < 0 {
+		return "", false
+	}
+	name := reqName.FindString(e.r.Requirements[at])
+	if name == "" || name == e.r.Requirements[at] {
+		return "", false
+	}
+	edit := "requirements -= " + e.r.Requirements[at] + "; requirements += " + name
+	e.r.Requirements[at] = name
+	e.unlock()
+	return edit, true
+}
+
+// cython is for a file that Cython makes of one of the tree.
+func (e *repair) cython(match []string) (string, bool) {
+	if !e.p.Solution.Has(path.Join(e.m.dir, match[1]) + ".pyx") {
+		return "", false
+	}
+	return e.require(e.listed("cython"))
 }
 
 // drop leaves out a requirement that no registry has.
