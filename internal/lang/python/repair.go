@@ -1,6 +1,7 @@
 package python
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -45,8 +46,11 @@ var failureTable = []repairRule{
 	{"dependencies_disagree", lazyregexp.New(`cannot import name '\w+' from '[\w.]+' \(` + venvPath + `/`), (*repair).earlier},
 	{"told_to_install", lazyregexp.New("(?im)^(?:E +)?[\\w.]*(?:Error|Exception): [^\\n]*\\bpip3? install (?:-U |--upgrade )?[\"'`]?([a-z0-9][\\w.-]*\\w)"), (*repair).toldToInstall},
 	{"missing_module", lazyregexp.New(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
+	{"missing_submodule", lazyregexp.New(`No module named '?([A-Za-z_]\w*)\.[\w.]+'?`), (*repair).submodule},
 	{"version_of_no_form", lazyregexp.New("(?s)Couldn't parse requirement in `\\S*requirements\\.in`.{1,20}cause: [^\\n]*version[^\\n]*\\n\\s*([^\\n]+)"), (*repair).anyVersion},
-	{"built_with_2to3", lazyregexp.New(`use_2to3 is invalid`), adds(recipe.BuildConstraint + "setuptools<58")},
+	{"built_with_2to3", lazyregexp.New(`use_2to3 is invalid`), builtBefore("58")},
+	{"built_with_features", lazyregexp.New(`cannot import name '?Feature'?(?: from 'setuptools'|\s)`), builtBefore("46")},
+	{"django_settings", lazyregexp.New(`settings are not configured\. You must either define the environment variable DJANGO_SETTINGS_MODULE`), (*repair).djangoSettings},
 	{"missing_translation", lazyregexp.New(`([\w./-]+)\.(?:c|cpp|cc): No such file`), (*repair).cython},
 	{"missing_header", lazyregexp.New(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
 	{"missing_library", lazyregexp.New(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
@@ -359,6 +363,21 @@ func (e *repair) module(match []string) (string, bool) {
 	return "", false
 }
 
+// submodule is for a package that is there without one of its modules: a build of before PEP 660
+// makes that of the project in its folder, and a dependency had it at an earlier date.
+func (e *repair) submodule(match []string) (string, bool) {
+	if e.m.ownModules()[match[1]] {
+		if _, compiled := e.m.compiled(); !compiled || len(e.r.Build) == 0 || slices.Contains(e.r.Build[0].Argv, "develop") {
+			return "", false
+		}
+		return e.develop(nil)
+	}
+	if !strings.Contains("\n"+e.r.Lock, "\n"+distFor(match[1])+"==") {
+		return "", false
+	}
+	return e.earlier(nil)
+}
+
 // extra adds extras to the project's own line.
 func (e *repair) extra(names []string) (string, bool) {
 	for i, line := range e.r.Requirements {
@@ -394,6 +413,36 @@ func (e *repair) anyVersion(match []string) (string, bool) {
 	e.r.Requirements[at] = name
 	e.unlock()
 	return edit, true
+}
+
+// builtBefore keeps setuptools before a version that left something out: in the builds of
+// packages, and where that was not enough in the environment, which the project is built with.
+func builtBefore(version string) func(*repair, []string) (string, bool) {
+	return func(e *repair, _ []string) (string, bool) {
+		line := "setuptools<" + version
+		if edit, ok := e.require(recipe.BuildConstraint + line); ok {
+			return edit, true
+		}
+		return e.require(line)
+	}
+}
+
+var managed = lazyregexp.New(`DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']`)
+
+// djangoSettings are those that the project's manage.py names; pytest-django sets them up.
+func (e *repair) djangoSettings([]string) (string, bool) {
+	const name = "DJANGO_SETTINGS_MODULE"
+	found := managed.FindStringSubmatch(string(e.m.read("manage.py")))
+	if found == nil || e.r.Variables[name] != "" {
+		return "", false
+	}
+	e.r.Variables = maps.Clone(e.r.Variables)
+	if e.r.Variables == nil {
+		e.r.Variables = map[string]string{}
+	}
+	e.r.Variables[name] = found[1]
+	edit, _ := e.require(e.listed("pytest-django"))
+	return strings.TrimSuffix("variables += "+name+"="+found[1]+"; "+edit, "; "), true
 }
 
 // cython is for a file that Cython makes of one of the tree.

@@ -26,6 +26,8 @@ dev = ["pytest-mock==3.1"]
 -- setup.py --
 -- demo/__init__.py --
 -- demo/fast.pyx --
+-- manage.py --
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "demo.settings")
 -- tests/test_demo.py --
 def test_demo(): ...
 `
@@ -61,6 +63,9 @@ func TestRepair(t *testing.T) {
 		{"curl_config", "ConfigurationError: Could not run curl-config: [Errno 2] No such file or directory: 'curl-config': 'curl-config'", "missing_program", "system_packages += libcurl4-openssl-dev libssl-dev"},
 		{"cython", "cc1: fatal error: demo/fast.c: No such file or directory", "missing_translation", "requirements += cython"},
 		{"c_of_nobody", "cc1: fatal error: demo/slow.c: No such file or directory", "", ""},
+		{"submodule_of_a_dependency", "ModuleNotFoundError: No module named 'pytest.posix'", "missing_submodule", "date = 2023-02-01"},
+		{"features", "ImportError: cannot import name 'Feature'", "built_with_features", "requirements += -b setuptools<46"},
+		{"django", "ImproperlyConfigured: Requested setting X, but settings are not configured. You must either define the environment variable DJANGO_SETTINGS_MODULE or call settings.configure()", "django_settings", "variables += DJANGO_SETTINGS_MODULE=demo.settings; requirements += pytest-django"},
 		{"colours", "\x1b[31mE   ModuleNotFoundError: No module named \x1b[0m'yaml'", "missing_module", "requirements += pyyaml"},
 		{"module_of_the_standard_library", "No module named 'tkinter'", "", ""},
 		{"module_of_the_project", "No module named 'demo.new'", "", ""},

@@ -127,7 +127,7 @@ func excerpt(log []byte) string {
 	}
 	var head strings.Builder
 	for _, line := range lines[:at] {
-		if telling.MatchString(line) && head.Len()+len(line) <= maxTelling {
+		if telling.MatchString(line) && !strings.HasPrefix(line, "__") && head.Len()+len(line) <= maxTelling {
 			head.WriteString(line)
 		}
 	}
