@@ -69,18 +69,7 @@ func Apply(r schemas.Recipe, e Edit, available []string) (schemas.Recipe, string
 	case ConstrainBuild:
 		return require(r, BuildConstraint, e)
 	case AddExtra:
-		at := slices.IndexFunc(r.Requirements, own.MatchString)
-		if at < 0 || !extra.MatchString(e.Value) {
-			return refuse("it is not the name of an extra, or the recipe does not install the project")
-		}
-		parts := own.FindStringSubmatch(r.Requirements[at])
-		extras := strings.FieldsFunc(parts[2], func(c rune) bool { return c == ',' })
-		if slices.Contains(extras, e.Value) {
-			return refuse("it is there already")
-		}
-		r.Requirements = slices.Clone(r.Requirements)
-		r.Requirements[at] = parts[1] + "[" + strings.Join(sortedWith(extras, e.Value), ",") + "]"
-		return unlocked(r), "requirements: " + r.Requirements[at], nil
+		return addExtra(r, e)
 	case RemoveRequirement:
 		if !slices.Contains(r.Requirements, e.Value) || !named.MatchString(e.Value) {
 			return refuse("the recipe has no such requirement, or it is the project itself")
@@ -129,6 +118,22 @@ func require(r schemas.Recipe, kind string, e Edit) (schemas.Recipe, string, err
 	}
 	r.Requirements = sortedWith(r.Requirements, line)
 	return unlocked(r), "requirements += " + line, nil
+}
+
+// addExtra asks for an extra of the project's own.
+func addExtra(r schemas.Recipe, e Edit) (schemas.Recipe, string, error) {
+	at := slices.IndexFunc(r.Requirements, own.MatchString)
+	if at < 0 || !extra.MatchString(e.Value) {
+		return r, "", fmt.Errorf("%s %q: it is not the name of an extra, or the recipe does not install the project", e.Op, e.Value)
+	}
+	parts := own.FindStringSubmatch(r.Requirements[at])
+	extras := strings.FieldsFunc(parts[2], func(c rune) bool { return c == ',' })
+	if slices.Contains(extras, e.Value) {
+		return r, "", fmt.Errorf("%s %q: it is there already", e.Op, e.Value)
+	}
+	r.Requirements = slices.Clone(r.Requirements)
+	r.Requirements[at] = parts[1] + "[" + strings.Join(sortedWith(extras, e.Value), ",") + "]"
+	return unlocked(r), "requirements: " + r.Requirements[at], nil
 }
 
 func sortedWith(list []string, one string) []string {

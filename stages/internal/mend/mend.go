@@ -38,6 +38,7 @@ const Rule = "model"
 const (
 	maxLog     = 6 << 10
 	maxTelling = 2 << 10
+	maxLine    = 400 // of those
 	maxFile    = 4 << 10
 	maxFiles   = 16 << 10
 )
@@ -127,8 +128,9 @@ func excerpt(log []byte) string {
 	}
 	var head strings.Builder
 	for _, line := range lines[:at] {
+		line = line[:min(len(line), maxLine)]
 		if telling.MatchString(line) && !strings.HasPrefix(line, "__") && head.Len()+len(line) <= maxTelling {
-			head.WriteString(line)
+			head.WriteString(strings.ToValidUTF8(strings.TrimSuffix(line, "\n"), "") + "\n")
 		}
 	}
 	if head.Len() > 0 {
