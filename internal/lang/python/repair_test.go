@@ -147,6 +147,20 @@ func TestRepairOfAVersionOfNoForm(t *testing.T) {
 	}
 }
 
+// A setuptools that is too new for the project itself is kept back in its environment, too.
+func TestRepairOfTheBuildOfTheProject(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	log := []byte("ImportError: cannot import name 'Feature' from 'setuptools' (/opt/env/venv/lib/python3.7/site-packages/setuptools/__init__.py)")
+	for _, want := range []string{"-b setuptools<46", "setuptools<46"} {
+		var ok bool
+		if r, ok = (Language{}).Repair(p, r, log); !ok || !slices.Contains(r.Requirements, want) {
+			t.Errorf("no %q in %q", want, r.Requirements)
+		}
+	}
+}
+
 // A build constraint is for what packages are built with, in the lock and in the environment.
 func TestBuildConstraint(t *testing.T) {
 	t.Parallel()
