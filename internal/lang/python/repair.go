@@ -50,6 +50,7 @@ var failureTable = []repairRule{
 	{"missing_module", lazyregexp.New(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
 	{"missing_submodule", lazyregexp.New(`No module named '?([A-Za-z_]\w*)\.[\w.]+'?`), (*repair).submodule},
 	{"version_of_no_form", lazyregexp.New("(?s)Couldn't parse requirement in `\\S*requirements\\.in`.{1,20}cause: [^\\n]*version[^\\n]*\\n\\s*([^\\n]+)"), (*repair).anyVersion},
+	{"nothing_collected", lazyregexp.New(`(?m)^collected 0 items\s*$`), (*repair).moreFiles},
 	{"django_settings", lazyregexp.New(`settings are not configured\. You must either define the environment variable DJANGO_SETTINGS_MODULE`), (*repair).djangoSettings},
 	{"missing_translation", lazyregexp.New(`([\w./-]+)\.(?:c|cpp|cc): No such file`), (*repair).cython},
 	{"missing_header", lazyregexp.New(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
@@ -425,6 +426,22 @@ func builtBefore(version string) func(*repair, []string) (string, bool) {
 		}
 		return e.require(line)
 	}
+}
+
+// unittestFiles are those that unittest looks for.
+const unittestFiles = "python_files=test*.py"
+
+// moreFiles runs the files that pytest looks for as well, where those of unittest hold no test.
+func (e *repair) moreFiles([]string) (string, bool) {
+	for i, c := range e.r.Test {
+		if at := slices.Index(c.Argv, unittestFiles); at >= 0 {
+			e.r.Test = slices.Clone(e.r.Test)
+			e.r.Test[i].Argv = slices.Clone(c.Argv)
+			e.r.Test[i].Argv[at] += " *_test.py"
+			return "test = " + e.r.Test[i].Argv[at], true
+		}
+	}
+	return "", false
 }
 
 var managed = lazyregexp.New(`DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']`)

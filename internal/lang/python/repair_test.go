@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 const repairProject = `
@@ -144,6 +145,17 @@ func TestRepairOfAVersionOfNoForm(t *testing.T) {
 	got, ok := Language{}.Repair(p, r, []byte("error: Couldn't parse requirement in `/home/tester/resolve/requirements.in` at position 107\n  cause: expected version to start with a number, but no leading ASCII digits were found\n         pytz>dev\n             ^^^^\n"))
 	if !ok || slices.Contains(got.Requirements, "pytz>dev") || !slices.Contains(got.Requirements, "pytz") {
 		t.Errorf("ok %v, %q", ok, got.Requirements)
+	}
+}
+
+func TestRepairOfASuiteOfNothing(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	r.Test = []schemas.Command{{Argv: []string{"pytest", "-o", unittestFiles}}}
+	got, ok := Language{}.Repair(p, r, []byte("rootdir: /testbed\ncollected 0 items\n\n== no tests ran in 0.04s ==\n"))
+	if !ok || got.Test[0].Argv[2] != "python_files=test*.py *_test.py" || r.Test[0].Argv[2] != unittestFiles {
+		t.Errorf("%v, %q of %q", ok, got.Test, r.Test)
 	}
 }
 

@@ -178,4 +178,4 @@ func (m Model) question(p lang.Project, r schemas.Recipe, log string) (prompts.R
 }
 
 // buildFile matches the files that say how a project is built and tested.
-var buildFile = lazyregexp.New(`^(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|(?:requirements/)?[\w-]*requirements[\w-]*\.(?:txt|in)|Pipfile|environment\.ya?ml|go\.mod|Makefile|Dockerfile|\.github/workflows/[\w.-]*(?:test|ci|build|main|check|python|go)[\w.-]*\.ya?ml|\.travis\.yml)$`)
+var buildFile = lazyregexp.New(`^(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|noxfile\.py|requirements/[\w.-]+\.(?:txt|in|pip)|[\w-]*requirements[\w-]*\.(?:txt|in|pip)|Pipfile|environment\.ya?ml|go\.mod|Makefile|Dockerfile|\.github/workflows/[\w.-]*(?:test|ci|build|main|check|python|go)[\w.-]*\.ya?ml|\.travis\.yml)$`)
