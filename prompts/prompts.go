@@ -206,6 +206,7 @@ type RepairInput struct {
 	Toolchains     []string          `json:"toolchains,omitempty"` // that can be had
 	Commands       []string          `json:"commands,omitempty"`   // for tests, that were found
 	Tried          []string          `json:"tried,omitempty"`
+	Fault          string            `json:"fault,omitempty"` // what was wrong with the answer before
 }
 
 // File is one of the project's build files.
