@@ -13,6 +13,7 @@ type claims struct {
 	ended [2]map[string]bool // tasks that are over, in two generations: the older one is forgotten first
 	old   map[string]bool    // tasks of a coordinator before this one: some worker may have them
 	began time.Time          // when this one began
+	now   func() time.Time
 }
 
 // generation is how many ended tasks are remembered at least.
@@ -43,7 +44,7 @@ func (c *claims) settles(id string, lease time.Duration) time.Duration {
 	if !c.old[id] {
 		return 0
 	}
-	return time.Until(c.began.Add(lease))
+	return c.began.Add(lease).Sub(c.now())
 }
 
 // beats notes what a worker says that it does.

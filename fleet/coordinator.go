@@ -70,8 +70,8 @@ func Open(ctx context.Context, url string, o Options, connect ...nats.Option) (*
 	}
 	c := &Coordinator{
 		Options: o, nc: nc, wait: map[string]chan wire{}, have: map[string]wire{}, sent: map[string]bool{}, gone: map[string]bool{}, tell: map[[2]string]func(string){},
-		claims:  claims{by: map[string]string{}, old: map[string]bool{}, began: time.Now()},
-		uploads: uploads{open: map[string]*upload{}}, settled: make(chan string, 4096), quit: make(chan struct{}),
+		claims:  claims{by: map[string]string{}, old: map[string]bool{}, began: o.Now(), now: o.Now},
+		uploads: uploads{open: map[string]*upload{}, now: o.Now}, settled: make(chan string, 4096), quit: make(chan struct{}),
 		fleet: workers{lease: o.Lease, now: o.Now, all: map[string]Beat{}, limits: make(chan map[string]int, 1)},
 	}
 	c.stops = append(c.stops, nc.Close)
@@ -379,12 +379,14 @@ func (c *Coordinator) send(ctx context.Context, id string, t pipeline.Task) erro
 	m.Header.Set(stageHeader, t.Stage)
 	m.Header.Set(fingerprintHeader, string(t.Fingerprint))
 	once := jetstream.WithMsgID(id + "." + nuid.Next()) // a message that is sent again because its answer was lost
-	for began := time.Now(); ; {
-		if _, err = c.js.PublishMsg(ctx, m, once); err == nil || ctx.Err() != nil || time.Since(began) > patience {
+	patient, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if _, err = c.js.PublishMsg(patient, m, once); err == nil || patient.Err() != nil {
 			return err
 		}
 		select {
-		case <-ctx.Done():
+		case <-patient.Done():
 		case <-time.After(time.Second):
 		}
 	}
