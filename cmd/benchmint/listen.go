@@ -30,10 +30,7 @@ import (
 )
 
 // The variables with the token of a run, and the file that holds it.
-const (
-	tokenVariable     = "BENCHMINT_TOKEN"
-	tokenFileVariable = "BENCHMINT_TOKEN_FILE"
-)
+var tokenVariable, tokenFileVariable = config.TokenVariables[0], config.TokenVariables[1]
 
 // listening are the flags of a verb whose steps other machines may do.
 type listening struct {

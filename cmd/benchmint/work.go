@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -83,27 +84,42 @@ func (e *world) dial(url, ca string) (*fleet.Client, error) {
 
 // work is a worker's part in runs.
 func (p *program) work(ctx context.Context, url string, f workFlags) error {
-	for first := true; ; first = false {
-		client, err := p.dial(url, f.ca)
-		if err == nil {
-			err = p.workFor(ctx, client, url, f)
-			client.Close()
-		} else if first || ctx.Err() != nil {
+	for {
+		client, err := p.comeTo(ctx, url, f)
+		if err != nil {
 			return err
 		}
-		if !f.stay || err != nil && !errors.As(err, new(*ended)) {
+		err = p.workFor(ctx, client, url, f)
+		client.Close()
+		if !f.stay || err != nil {
 			return err
-		}
-		select { // for the next run at this address
-		case <-ctx.Done():
-			return nil
-		case <-time.After(stayFor):
 		}
 	}
 }
 
-// stayFor is how often a worker that stays looks for a run.
-const stayFor = 5 * time.Second
+// comeTo connects to a run, and waits for one that does not listen yet.
+func (p *program) comeTo(ctx context.Context, url string, f workFlags) (*fleet.Client, error) {
+	waiting := ctx
+	if f.wait > 0 && !f.stay {
+		var cancel context.CancelFunc
+		waiting, cancel = context.WithTimeout(ctx, f.wait)
+		defer cancel()
+	}
+	for said := false; ; said = true {
+		client, err := p.dial(url, f.ca)
+		if err == nil || !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, syscall.ECONNREFUSED) {
+			return client, err
+		}
+		if !said {
+			p.say("nobody listens at %s yet: waiting", url)
+		}
+		select {
+		case <-waiting.Done():
+			return nil, err
+		case <-time.After(time.Second):
+		}
+	}
+}
 
 // workFor is a worker's part in one run.
 func (p *program) workFor(ctx context.Context, client *fleet.Client, url string, f workFlags) (err error) {

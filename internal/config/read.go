@@ -275,6 +275,9 @@ func hintKey(section, name string) string {
 	return " (known: " + strings.Join(slices.Compact(here), ", ") + ")"
 }
 
+// TokenVariables hold the token of a run with workers, or name the file that does: a secret, and no key.
+var TokenVariables = []string{envPrefix + "TOKEN", envPrefix + "TOKEN_FILE"}
+
 // readEnviron applies BENCHMINT_*; an unknown one is an error like an unknown key.
 func (c *Config) readEnviron(environ []string) (problems Problems) {
 	byName := map[string]Key{}
@@ -288,7 +291,7 @@ func (c *Config) readEnviron(environ []string) (problems Problems) {
 	for _, entry := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(entry, "=")
 		// Empty is unset, as for git and Docker; BENCHMINT_TEST_* is for this project's tests.
-		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") || text == "" {
+		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") || text == "" || slices.Contains(TokenVariables, name) {
 			continue
 		}
 		k, ok := byName[name]
