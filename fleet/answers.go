@@ -124,6 +124,7 @@ func (c *Coordinator) answer(ctx context.Context, what string, q question) (a an
 		a.Raw = c.Invitation
 	case askWorkers:
 		a.Fleet = c.Workers()
+		a.Raw, err = c.Funnel(ctx)
 	case askBegin:
 		a.OK = c.begins(q.Key, q.Stage)
 	case askComplete:

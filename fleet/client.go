@@ -116,10 +116,10 @@ func (c *Client) Invitation(ctx context.Context) (json.RawMessage, error) {
 	return a.Raw, err
 }
 
-// Workers are those of the run that live.
-func (c *Client) Workers(ctx context.Context) ([]Beat, error) {
+// Workers are those of the run that live, and how its steps stand.
+func (c *Client) Workers(ctx context.Context) ([]Beat, json.RawMessage, error) {
 	a, err := c.ask(ctx, askWorkers, question{})
-	return a.Fleet, err
+	return a.Fleet, a.Raw, err
 }
 
 // Source is a source of the run.

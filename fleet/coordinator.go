@@ -32,6 +32,8 @@ type Options struct {
 	Notes  Notes
 	// Complete puts a worker's question to a model, so that no worker needs its key; nil where nobody asks one.
 	Complete func(ctx context.Context, question json.RawMessage) (json.RawMessage, error)
+	// Funnel is how the steps stand, in the words of whoever asks.
+	Funnel func(ctx context.Context) (json.RawMessage, error)
 	// Invitation is what a worker is told of the run before it takes anything.
 	Invitation json.RawMessage
 	Now        func() time.Time

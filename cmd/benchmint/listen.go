@@ -122,6 +122,13 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 	options := fleet.Options{
 		Stages: on.stages, Blobs: on.store.Blobs, Layers: layers, Steps: on.store, Books: on.store, Notes: on.store,
 		Source: on.source.source, Invitation: invited, Now: t.now,
+		Funnel: func(ctx context.Context) (json.RawMessage, error) {
+			counts, err := (&shelf{Store: on.store}).funnel(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(counts)
+		},
 	}
 	if on.source != nil {
 		on.source.layers = layers

@@ -34,8 +34,13 @@ type tally struct {
 func newStatus(p *program) *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "print the funnel: per stage done, rejected by reason, deferred, failed, time and model costs", Args: argsOf(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+		Use: "status [URL]", Short: "print the funnel: per stage done, rejected by reason, deferred, failed, time and model costs", Args: argsOf(cobra.MaximumNArgs(1)),
+		Long:    "Prints how the items of a store stand. With the URL of a run that listens (run --listen), from any machine:\nits workers as well, and what each of them does.",
+		Example: "  benchmint status\n  BENCHMINT_TOKEN_FILE=token benchmint status nats://HOST:4222 --watch",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) > 0 {
+				return farStatus{p.terminal, args[0]}.print(cmd.Context(), watch)
+			}
 			c, err := p.load()
 			if err != nil {
 				return err
@@ -136,6 +141,12 @@ func (s statusPage) print(ctx context.Context) error {
 		return s.writeJSON(withSpending(funnel, spends))
 	}
 	t := s.out()
+	t.funnel(funnel)
+	return errors.Join(t.err, s.printSpending(ctx, spends))
+}
+
+// funnel prints how the items stand at each stage.
+func (t *printer) funnel(funnel []tally) {
 	t.line("%-16s %6s %9s %9s %7s %9s", "stage", "done", "rejected", "deferred", "failed", "time")
 	for _, n := range funnel {
 		rejected := 0
@@ -150,7 +161,6 @@ func (s statusPage) print(ctx context.Context) error {
 			t.line("  %-32s %d", "to be done", n.Open)
 		}
 	}
-	return errors.Join(t.err, s.printSpending(ctx, spends))
 }
 
 // funnel is how the steps of the store stand, in the order of stages: the store
