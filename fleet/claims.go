@@ -13,17 +13,18 @@ type claims struct {
 	ended [2]map[string]bool // tasks that are over, in two generations: the older one is forgotten first
 	old   map[string]bool    // tasks of a coordinator before this one: some worker may have them
 	began time.Time          // when this one began
+	now   func() time.Time
 }
 
 // generation is how many ended tasks are remembered at least.
 const generation = 50_000
 
-// begin says whether a worker may do a task: nobody has it, and it is not over.
+// begin says whether a worker may do a task: nobody else has it, and it is not over. It may ask again.
 func (c *claims) begin(id, worker string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.by[id]; taken || c.ended[0][id] || c.ended[1][id] {
-		return false
+	if by, taken := c.by[id]; taken || c.ended[0][id] || c.ended[1][id] {
+		return by == worker
 	}
 	c.by[id] = worker
 	return true
@@ -43,7 +44,7 @@ func (c *claims) settles(id string, lease time.Duration) time.Duration {
 	if !c.old[id] {
 		return 0
 	}
-	return time.Until(c.began.Add(lease / 2))
+	return c.began.Add(lease).Sub(c.now())
 }
 
 // beats notes what a worker says that it does.

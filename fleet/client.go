@@ -53,8 +53,10 @@ func (r *refusedError) Error() string { return r.text }
 
 // request puts one question, again and again while nobody answers.
 func (c *Client) request(ctx context.Context, m *nats.Msg, wait time.Duration) (*nats.Msg, error) {
-	for began := time.Now(); ; {
-		trying, cancel := context.WithTimeout(ctx, wait)
+	patient, cancel := within(ctx, c.Patience)
+	defer cancel()
+	for {
+		trying, cancel := context.WithTimeout(patient, wait)
 		r, err := c.nc.RequestMsgWithContext(trying, m)
 		cancel()
 		switch {
@@ -68,15 +70,22 @@ func (c *Client) request(ctx context.Context, m *nats.Msg, wait time.Duration) (
 			return nil, ctx.Err()
 		case c.nc.IsClosed():
 			return nil, err
-		case c.Patience > 0 && time.Since(began) > c.Patience:
+		case patient.Err() != nil:
 			return nil, fmt.Errorf("%w for %s: %w", ErrSilent, c.Patience, err)
 		}
 		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		case <-patient.Done():
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+// within is ctx for so long; 0 means no limit.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 // short is how long most answers take at most; a source is packed for one.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -71,19 +70,23 @@ func Open(ctx context.Context, url string, o Options, connect ...nats.Option) (*
 	}
 	c := &Coordinator{
 		Options: o, nc: nc, wait: map[string]chan wire{}, have: map[string]wire{}, sent: map[string]bool{}, gone: map[string]bool{}, tell: map[[2]string]func(string){},
-		claims:  claims{by: map[string]string{}, old: map[string]bool{}, began: time.Now()},
-		uploads: uploads{open: map[string]*upload{}}, settled: make(chan string, 4096), quit: make(chan struct{}),
+		claims:  claims{by: map[string]string{}, old: map[string]bool{}, began: o.Now(), now: o.Now},
+		uploads: uploads{open: map[string]*upload{}, now: o.Now}, settled: make(chan string, 4096), quit: make(chan struct{}),
 		fleet: workers{lease: o.Lease, now: o.Now, all: map[string]Beat{}, limits: make(chan map[string]int, 1)},
 	}
 	c.stops = append(c.stops, nc.Close)
 	if c.js, err = jetstream.New(nc); err == nil {
-		err = errors.Join(c.streams(ctx), c.takeOver(ctx), c.listen(ctx))
+		err = c.streams(ctx)
+		for _, next := range []func(context.Context) error{c.takeOver, c.listen} {
+			if err == nil {
+				err = next(ctx)
+			}
+		}
 	}
 	if err != nil {
 		c.stop()
 		return nil, fmt.Errorf("preparing the NATS server: %w", err)
 	}
-	maps.Copy(c.claims.old, c.sent)
 	c.helpers.Go(c.forget)
 	return c, nil
 }
@@ -127,7 +130,8 @@ func (c *Coordinator) takeOver(ctx context.Context) error {
 			return err
 		}
 		if c.Stages[m.Header.Get(stageHeader)] == schemas.Digest(m.Header.Get(fingerprintHeader)) {
-			c.sent[strings.TrimPrefix(m.Subject, taskSubject)] = true
+			id := strings.TrimPrefix(m.Subject, taskSubject)
+			c.sent[id], c.claims.old[id] = true, true
 		} else if err := s.DeleteMsg(ctx, m.Sequence); err != nil {
 			return err
 		}
@@ -214,7 +218,8 @@ func (c *Coordinator) reported(m jetstream.Msg) {
 	c.give(id, w)
 }
 
-// died is told by the server that a lease ended.
+// died is told by the server that a lease ended. Of a task that a worker is known to do it means nothing: the server
+// itself was away, and the worker's beats say whether it lives.
 func (c *Coordinator) died(m jetstream.Msg) {
 	var a struct {
 		Seq uint64 `json:"stream_seq"`
@@ -232,8 +237,21 @@ func (c *Coordinator) died(m jetstream.Msg) {
 	if err != nil {
 		return // its worker has reported meanwhile
 	}
-	if s.DeleteMsg(ctx, a.Seq) == nil {
-		c.give(strings.TrimPrefix(task.Subject, taskSubject), wire{died: true})
+	id := strings.TrimPrefix(task.Subject, taskSubject)
+	time.AfterFunc(c.claims.settles(id, c.Lease), func() {
+		if !c.claims.taken(id) {
+			c.takeBack(a.Seq)
+			c.give(id, wire{died: true})
+		}
+	})
+}
+
+// takeBack takes a task out of the stream.
+func (c *Coordinator) takeBack(seq uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), c.Lease)
+	defer cancel()
+	if s, err := c.js.Stream(ctx, tasks); err == nil {
+		_ = s.DeleteMsg(ctx, seq) // a worker that gets it all the same is told no
 	}
 }
 
@@ -270,15 +288,12 @@ func (c *Coordinator) give(id string, w wire) {
 func (c *Coordinator) begins(id, worker string) bool {
 	time.Sleep(c.claims.settles(id, c.Lease))
 	c.mu.Lock()
-	wanted := c.wait[id] != nil
-	c.mu.Unlock()
-	switch {
-	case wanted:
+	defer c.mu.Unlock()
+	if c.wait[id] != nil {
 		return c.claims.begin(id, worker)
-	case !c.claims.taken(id): // it is sent again where somebody asks for it
-		c.mu.Lock()
-		delete(c.sent, id)
-		c.mu.Unlock()
+	}
+	if !c.claims.taken(id) {
+		delete(c.sent, id) // it is sent again where somebody asks for it
 	}
 	return false
 }
@@ -364,12 +379,14 @@ func (c *Coordinator) send(ctx context.Context, id string, t pipeline.Task) erro
 	m.Header.Set(stageHeader, t.Stage)
 	m.Header.Set(fingerprintHeader, string(t.Fingerprint))
 	once := jetstream.WithMsgID(id + "." + nuid.Next()) // a message that is sent again because its answer was lost
-	for began := time.Now(); ; {
-		if _, err = c.js.PublishMsg(ctx, m, once); err == nil || ctx.Err() != nil || time.Since(began) > patience {
+	patient, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		if _, err = c.js.PublishMsg(patient, m, once); err == nil || patient.Err() != nil {
 			return err
 		}
 		select {
-		case <-ctx.Done():
+		case <-patient.Done():
 		case <-time.After(time.Second):
 		}
 	}

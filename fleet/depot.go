@@ -32,6 +32,7 @@ const idle = 10 * time.Minute
 
 // uploads are blobs that workers bring. Each is kept under the digest that its bytes have, once they are whole.
 type uploads struct {
+	now  func() time.Time
 	mu   sync.Mutex
 	open map[string]*upload
 }
@@ -70,7 +71,7 @@ func (u *uploads) take(store *blob.Store, id string, want schemas.Digest, offset
 	if _, err := up.file.Write(data); err != nil {
 		return err
 	}
-	up.last = time.Now()
+	up.last = u.now()
 	if up.at += int64(len(data)); up.at < size {
 		return nil
 	}
@@ -98,7 +99,7 @@ func (u *uploads) upload(id string, offset int64) (*upload, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for old, up := range u.open {
-		if time.Since(up.last) > idle { // its worker is gone
+		if u.now().Sub(up.last) > idle { // its worker is gone
 			up.close()
 			delete(u.open, old)
 		}
@@ -113,7 +114,7 @@ func (u *uploads) upload(id string, offset int64) (*upload, error) {
 	if err != nil {
 		return nil, err
 	}
-	up := &upload{file: f, last: time.Now()}
+	up := &upload{file: f, last: u.now()}
 	u.open[id] = up
 	return up, nil
 }

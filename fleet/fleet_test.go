@@ -222,14 +222,8 @@ func TestStrangers(t *testing.T) {
 	other := l.plan()
 	l.config.Tags = nil
 	stop := l.work("other", 1, other)
-	good := make(chan struct{})
-	go func() {
-		defer close(good)
-		time.Sleep(200 * time.Millisecond)
-		defer l.work("good", 2, l.plan())
-	}()
+	time.AfterFunc(200*time.Millisecond, func() { l.work("good", 2, l.plan()) })
 	l.run(32)
-	<-good
 	if err := stop(); !errors.Is(err, pipeline.ErrOther) && !errors.Is(err, context.Canceled) {
 		t.Errorf("a worker of another version ended with %v, want ErrOther", err)
 	}

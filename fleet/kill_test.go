@@ -41,6 +41,7 @@ type far struct {
 	url  string
 	n    int
 	args []string // of the coordinator
+	more []string // of all processes
 }
 
 func newFar(t *testing.T, config enginetest.Config, slots int) *far {
@@ -67,7 +68,7 @@ func (f *far) coordinate() *enginetest.Process {
 	f.Helper()
 	e := f.Engine
 	e.Slots = 1000
-	p, err := e.Start(f.args...)
+	p, err := e.Start(append(f.more, f.args...)...)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func (f *far) coordinate() *enginetest.Process {
 func (f *far) work() *enginetest.Process {
 	f.Helper()
 	f.n++
-	p, err := f.Start("-join", f.url, "-store", filepath.Join(f.Dir, fmt.Sprint("w", f.n)))
+	p, err := f.Start(append(f.more, "-join", f.url, "-store", filepath.Join(f.Dir, fmt.Sprint("w", f.n)))...)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -197,9 +198,8 @@ func TestPoison(t *testing.T) {
 	config := slowly(25, 3, 200*time.Millisecond)
 	config.Poison = enginetest.PoisonExit
 	f := newFar(t, config, 4)
-	f.args = append(f.args, "-lease", "1s")
+	f.more = []string{"-lease", "1s"}
 	c := f.coordinate()
-	f.Args = []string{"-lease", "1s"}
 	deaths := 0
 	workers := []*enginetest.Process{f.work(), f.work()}
 	for done := false; !done; {
@@ -228,8 +228,7 @@ func TestPoison(t *testing.T) {
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	f := newFar(t, slowly(25, 4, 500*time.Millisecond), 2)
-	f.args = append(f.args, "-lease", "1s")
-	f.Args = []string{"-lease", "1s"}
+	f.more = []string{"-lease", "1s"}
 	c := f.coordinate()
 	frozen := f.work()
 	f.begun(2)
@@ -250,7 +249,7 @@ func TestKills(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	f := newFar(t, enginetest.Spike(250, 5), 4)
 	f.Config.Sleep, f.Config.Fail = 100*time.Millisecond, 0
-	f.Args = []string{"-lease", "1s"}
+	f.more = []string{"-lease", "1s"}
 	c := f.coordinate()
 	workers := []*enginetest.Process{f.work(), f.work(), f.work()}
 	kills := 0

@@ -43,9 +43,8 @@ type worker struct {
 	js     jetstream.JetStream
 	stop   context.CancelCauseFunc
 
-	mu     sync.Mutex
-	doing  map[string]*Doing
-	leaves bool
+	mu    sync.Mutex
+	doing map[string]*Doing
 }
 
 // Work takes tasks until ctx ends, the run is done (nil), this machine has a fault that every task would meet,
@@ -106,7 +105,7 @@ func (w *worker) take(ctx context.Context) {
 // next waits for a task.
 func (w *worker) next(ctx context.Context) (jetstream.Msg, error) {
 	var consumer jetstream.Consumer
-	for heard := time.Now(); ; {
+	for heard := w.Now(); ; {
 		var err error
 		if consumer == nil {
 			consumer, err = w.js.Consumer(ctx, tasks, takers)
@@ -119,14 +118,14 @@ func (w *worker) next(ctx context.Context) (jetstream.Msg, error) {
 				return m, nil
 			}
 			if err = nextErr; quiet(err) && w.client.nc.IsConnected() {
-				heard = time.Now()
+				heard = w.Now()
 				err = nil
 			}
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case w.client.Patience > 0 && time.Since(heard) > w.client.Patience:
+		case w.client.Patience > 0 && w.Now().Sub(heard) > w.client.Patience:
 			return nil, fmt.Errorf("%w for %s: %w", ErrSilent, w.client.Patience, err)
 		case err != nil:
 			consumer = nil
@@ -154,9 +153,16 @@ func (w *worker) task(ctx context.Context, m jetstream.Msg) {
 	go w.hold(holding, m)
 	var t pipeline.Task
 	out := wire{Worker: w.Name}
-	may, err := w.client.begin(ctx, id, w.Name)
+	w.mu.Lock()
+	twice := w.doing[id] != nil
+	w.mu.Unlock()
+	var may bool
+	var err error
+	if !twice {
+		may, err = w.client.begin(ctx, id, w.Name)
+	}
 	if err == nil && !may {
-		_ = m.DoubleAck(holding) // it is another's, or over
+		_ = m.Ack() // it is another's, or over
 		return
 	}
 	if err == nil {
@@ -234,11 +240,11 @@ func (w *worker) report(ctx context.Context, m jetstream.Msg, id string, out wir
 	for last.Err() == nil {
 		trying, done := context.WithTimeout(last, 5*time.Second)
 		_, err := w.js.Publish(trying, reportSubject+id, data)
-		if err == nil {
-			err = m.DoubleAck(trying)
-		}
 		done()
 		if err == nil {
+			// A server that was killed may have forgotten that it delivered the task. It does so again then, and the
+			// coordinator says that it is over.
+			_ = m.Ack()
 			return
 		}
 		select {

@@ -53,7 +53,8 @@ type Note struct {
 // DescribeInput is what a model may use to write a statement.
 type DescribeInput struct {
 	Repository string   `json:"repository"`
-	Notes      []Note   `json:"notes,omitempty"` // best first
+	Readme     string   `json:"readme,omitempty"` // how the project's README begins
+	Notes      []Note   `json:"notes,omitempty"`  // best first
 	Subject    string   `json:"subject"`
 	Body       string   `json:"body,omitempty"`
 	Required   []string `json:"required,omitempty"` // names and literals that the statement must say
@@ -205,6 +206,7 @@ type RepairInput struct {
 	Toolchains     []string          `json:"toolchains,omitempty"` // that can be had
 	Commands       []string          `json:"commands,omitempty"`   // for tests, that were found
 	Tried          []string          `json:"tried,omitempty"`
+	Fault          string            `json:"fault,omitempty"` // what was wrong with the answer before
 }
 
 // File is one of the project's build files.

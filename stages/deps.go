@@ -139,7 +139,7 @@ func newParts(d Deps) (p *parts, err error) {
 		d.Classify.Model, d.Classify.Prompt = &client.Settings, prompts.Classify.Hash()+" "+prompts.Notes.Hash()
 		d.Describe.Model = &client.Settings
 		p.environments.Model, p.environments.Prompt = &client.Settings, prompts.Repair.Hash()
-		d.Builder.Repairers = []environment.Repairer{mend.Model{Client: p.model}}
+		d.Builder.Repairers = []environment.Repairer{mend.Model{Client: p.model, Languages: d.Builder.Languages}}
 		deciders = []classify.Decider{classify.Notes{Client: p.model, Records: p.records}, classify.Model{Client: p.model}}
 	}
 	p.Deps = d

@@ -61,7 +61,7 @@ func newRoot(env *world) *cobra.Command {
 	flags.BoolVar(&p.json, "json", false, "print a machine-readable result on standard output")
 	flags.StringVar(&p.color, "color", "auto", "colour: auto, always or never; NO_COLOR holds for auto")
 	root.AddCommand(
-		newRun(p), newWork(p), newRefresh(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
+		newRun(p), newRefresh(p), newWork(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
 		newCheck(p), newProve(p), newEval(p), newTest(p), newLint(p), newReport(p), newExport(p), newRelease(p), newImages(p), newMask(p), newEnv(p), newDoctor(p), newConfig(p), newClean(p), newVersion(p),
 	)
 	fault = p.completion(root)

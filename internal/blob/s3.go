@@ -127,14 +127,16 @@ func (s *S3) Get(ctx context.Context, d schemas.Digest, w io.Writer) error {
 
 // patient tries again while the server is away: no answer, or one of its own faults.
 func (s *S3) patient(ctx context.Context, try func() error) error {
-	for began := time.Now(); ; {
+	ctx, cancel := context.WithTimeout(ctx, s.Patience)
+	defer cancel()
+	for {
 		err := try()
-		if err == nil || !isAway(err) || ctx.Err() != nil || time.Since(began) > s.Patience {
+		if err == nil || !isAway(err) || ctx.Err() != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return err
 		case <-time.After(time.Second):
 		}
 	}

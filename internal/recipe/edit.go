@@ -26,6 +26,8 @@ const (
 	AddSystemPackage  Op = "add_system_package"
 	AddRequirement    Op = "add_requirement"
 	RemoveRequirement Op = "remove_requirement"
+	AddExtra          Op = "add_extra"
+	ConstrainBuild    Op = "constrain_build"
 	SetVariable       Op = "set_variable"
 	SetToolchain      Op = "set_toolchain"
 	SetTestCommand    Op = "set_test_command"
@@ -35,10 +37,18 @@ var (
 	debianPackage = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]{1,60}$`) // Debian policy 5.6.7
 	// A name with extras and versions (PEP 508): no URL, no path, no option, no marker.
 	requirement = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,60}(?:\[[A-Za-z0-9,_-]{1,60}\])?(?:(?:===?|[<>!~]=|<|>)[0-9A-Za-z.*+!-]{1,40}(?:,(?:===?|[<>!~]=|<|>)[0-9A-Za-z.*+!-]{1,40}){0,3})?$`)
-	variable    = lazyregexp.New(`^[A-Z][A-Z0-9_]{1,60}$`)
+	// What may be left out: by its name, whatever its versions look like; not the project itself.
+	named    = lazyregexp.New(`^(?:-c )?[A-Za-z0-9]`)
+	extra    = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,60}$`)
+	own      = lazyregexp.New(`^(\.[\w./-]*)(?:\[([\w.,-]*)\])?$`)
+	variable = lazyregexp.New(`^[A-Z][A-Z0-9_]{1,60}$`)
 	// What decides which programs, packages and tests run is not for a variable to say.
 	reserved = lazyregexp.New(`^(?:PATH|HOME|SHELL|IFS|ENV|BASH_ENV|LD_.*|DYLD_.*|PYTHON(?:PATH|HOME|STARTUP)|PYTEST_.*|GO(?:FLAGS|PROXY|SUMDB|PRIVATE|NOSUMDB|ROOT|PATH|TOOLCHAIN)|.*_PROXY|.*INDEX.*|PIP_.*|UV_.*|NPM_.*|SSL_.*|GIT_.*|BENCHMINT_.*)$`)
 )
+
+// BuildConstraint begins a line of a recipe's requirements that holds for what source
+// distributions are built with, and for nothing that is installed.
+const BuildConstraint = "-b "
 
 // Apply makes an edit of a recipe, and says what it changed. available are the versions of
 // its toolchain that can be had. An edit that there is not, or that changes nothing, is an
@@ -55,14 +65,14 @@ func Apply(r schemas.Recipe, e Edit, available []string) (schemas.Recipe, string
 		r.SystemPackages = sortedWith(r.SystemPackages, e.Value)
 		return unlocked(r), "system_packages += " + e.Value, nil
 	case AddRequirement:
-		if r.Language != "python" || !requirement.MatchString(e.Value) || slices.Contains(r.Requirements, e.Value) {
-			return refuse("it is not a requirement with a name and versions, or is there already")
-		}
-		r.Requirements = sortedWith(r.Requirements, e.Value)
-		return unlocked(r), "requirements += " + e.Value, nil
+		return require(r, "", e)
+	case ConstrainBuild:
+		return require(r, BuildConstraint, e)
+	case AddExtra:
+		return addExtra(r, e)
 	case RemoveRequirement:
-		if !slices.Contains(r.Requirements, e.Value) || !requirement.MatchString(e.Value) {
-			return refuse("the recipe has no such requirement")
+		if !slices.Contains(r.Requirements, e.Value) || !named.MatchString(e.Value) {
+			return refuse("the recipe has no such requirement, or it is the project itself")
 		}
 		r.Requirements = slices.DeleteFunc(slices.Clone(r.Requirements), func(line string) bool { return line == e.Value })
 		return unlocked(r), "requirements -= " + e.Value, nil
@@ -99,6 +109,31 @@ func Apply(r schemas.Recipe, e Edit, available []string) (schemas.Recipe, string
 		return r, "test = " + e.Value, nil
 	}
 	return r, "", errors.New("there is no edit " + string(e.Op))
+}
+
+func require(r schemas.Recipe, kind string, e Edit) (schemas.Recipe, string, error) {
+	line := kind + strings.Join(strings.Fields(e.Value), "")
+	if r.Language != "python" || !requirement.MatchString(line[len(kind):]) || slices.Contains(r.Requirements, line) {
+		return r, "", fmt.Errorf("%s %q: it is not a requirement with a name and versions, or is there already", e.Op, e.Value)
+	}
+	r.Requirements = sortedWith(r.Requirements, line)
+	return unlocked(r), "requirements += " + line, nil
+}
+
+// addExtra asks for an extra of the project's own.
+func addExtra(r schemas.Recipe, e Edit) (schemas.Recipe, string, error) {
+	at := slices.IndexFunc(r.Requirements, own.MatchString)
+	if at < 0 || !extra.MatchString(e.Value) {
+		return r, "", fmt.Errorf("%s %q: it is not the name of an extra, or the recipe does not install the project", e.Op, e.Value)
+	}
+	parts := own.FindStringSubmatch(r.Requirements[at])
+	extras := strings.FieldsFunc(parts[2], func(c rune) bool { return c == ',' })
+	if slices.Contains(extras, e.Value) {
+		return r, "", fmt.Errorf("%s %q: it is there already", e.Op, e.Value)
+	}
+	r.Requirements = slices.Clone(r.Requirements)
+	r.Requirements[at] = parts[1] + "[" + strings.Join(sortedWith(extras, e.Value), ",") + "]"
+	return unlocked(r), "requirements: " + r.Requirements[at], nil
 }
 
 func sortedWith(list []string, one string) []string {

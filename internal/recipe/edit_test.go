@@ -14,7 +14,7 @@ func TestApply(t *testing.T) {
 	t.Parallel()
 	own := schemas.Recipe{
 		Language: "python", Toolchain: schemas.Toolchain{Name: "python", Version: "3.11.9", Digest: "sha256:1"}, Lock: "locked", Setup: []schemas.Command{{Argv: []string{"uv"}}},
-		SystemPackages: []string{"git"}, Requirements: []string{"-e .", "pytest"}, Test: []schemas.Command{{Argv: []string{"pytest"}}},
+		SystemPackages: []string{"git"}, Requirements: []string{"-e .", ".[fast]", "cffi >= 1.1", "pytest"}, Test: []schemas.Command{{Argv: []string{"pytest"}}},
 		Rivals: []schemas.Rival{{Test: []schemas.Command{{Argv: []string{"pytest", "tests"}}}, Source: "tox.ini:3"}, {Test: []schemas.Command{{Argv: []string{"make", "bench"}}}, Other: "a benchmark"}},
 	}
 	for _, tc := range []struct {
@@ -28,11 +28,19 @@ func TestApply(t *testing.T) {
 		{Edit{Op: AddSystemPackage, Value: "--allow-unauthenticated"}, "", true},
 		{Edit{Op: AddRequirement, Value: "freezegun>=1.2,<2"}, "requirements += freezegun>=1.2,<2", false},
 		{Edit{Op: AddRequirement, Value: "trio[extra]==0.22.0"}, "requirements += trio[extra]==0.22.0", false},
+		{Edit{Op: AddRequirement, Value: "trio >= 0.22, < 1"}, "requirements += trio>=0.22,<1", false},
 		{Edit{Op: AddRequirement, Value: "evil @ https://evil.example/x.whl"}, "", true},
 		{Edit{Op: AddRequirement, Value: "--index-url=x"}, "", true},
 		{Edit{Op: AddRequirement, Value: "./evil"}, "", true},
 		{Edit{Op: AddRequirement, Value: "pytest"}, "", true},
 		{Edit{Op: RemoveRequirement, Value: "pytest"}, "requirements -= pytest", false},
+		{Edit{Op: RemoveRequirement, Value: "cffi >= 1.1"}, "requirements -= cffi >= 1.1", false},
+		{Edit{Op: RemoveRequirement, Value: ".[fast]"}, "", true},
+		{Edit{Op: AddExtra, Value: "test"}, "requirements: .[fast,test]", false},
+		{Edit{Op: AddExtra, Value: "fast"}, "", true},
+		{Edit{Op: AddExtra, Value: "x] evil"}, "", true},
+		{Edit{Op: ConstrainBuild, Value: "setuptools<58"}, "requirements += -b setuptools<58", false},
+		{Edit{Op: ConstrainBuild, Value: "evil @ https://evil.example/x.whl"}, "", true},
 		{Edit{Op: RemoveRequirement, Value: "-e ."}, "", true},
 		{Edit{Op: RemoveRequirement, Value: "other"}, "", true},
 		{Edit{Op: SetVariable, Name: "DJANGO_SETTINGS_MODULE", Value: "tests.settings"}, "variables += DJANGO_SETTINGS_MODULE=tests.settings", true},

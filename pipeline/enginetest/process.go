@@ -34,7 +34,6 @@ type Engine struct {
 	Dir     string // of the store, the log and the dataset
 	Slots   int
 	Config  Config
-	Args    []string
 }
 
 // LogPath is where executions are noted.
@@ -64,7 +63,7 @@ func (e Engine) Start(args ...string) (*Process, error) {
 		"-store", e.StorePath(), "-log", e.LogPath(), "-out", e.DatasetPath(),
 		"-slots", strconv.Itoa(e.Slots), "-config", string(config),
 	}
-	p := &Process{cmd: exec.Command(e.Program, append(append(all, e.Args...), args...)...), done: make(chan struct{})}
+	p := &Process{cmd: exec.Command(e.Program, append(all, args...)...), done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
 	// Its own group: a signal meant for the test reaches the test only.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}

@@ -3,7 +3,7 @@
 //
 // A Drafter writes the text from Material. Today's drafter is Rules: it turns a
 // sentence into a wish and keeps the author's other sentences, with code and quotations
-// unchanged (faithful.go). It leaves out blocks of code that are no example of
+// unchanged (faithful.go). What the tests assert follows as examples (examples.go). It leaves out blocks of code that are no example of
 // one line, and wishes that no test can see (unseen.go). The gates (gates.go) then judge the draft, whoever wrote it.
 //
 // A statement never tells what exists only in the solution, unless the tests use it or
@@ -27,7 +27,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "8"
+const Version = "9"
 
 // Config is the stage's settings.
 type Config struct {

@@ -24,6 +24,8 @@ type Material struct {
 	Required []string
 	// Shown has, by a message of Required with "…" for its values, how the tests fill it.
 	Shown map[string]string
+	// Readme is how the project's README begins.
+	Readme string
 	// Base is how functions that the change edits and that the tests call look at the base.
 	Base string
 	// Forbidden are names of the author's texts that exist only in the solution, that no

@@ -45,7 +45,7 @@ func newTask(f facts) *task {
 		Tests:     tests,
 		TestPatch: f.start.TestPatch, Patch: f.start.Patch,
 	}
-	t.material.Base = code.baseCode()
+	t.material.Base, t.material.Readme = code.baseCode(), code.base.readme()
 	return t
 }
 
@@ -90,14 +90,23 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 		return st, pipeline.Reject(schemas.LeakyStatement, "the draft by %s names what only the solution has: %s", d.Provider, strings.Join(leaks, ", "))
 	}
 	stated := len(st.Interface) + len(t.literals)
-	more := stateLiterals(d.Text, t.literals, t.shown)
+	examples := ""
+	if d.Provider == prompts.Rules && t.start.Kind != schemas.KindEdit { // a model sees the tests
+		all := t.code.examples()
+		examples, stated = stateExamples(all), stated+2*len(all)
+	}
+	more := stateLiterals(d.Text+examples, t.literals, t.shown)
 	if d.Provider == prompts.Rules { // a model sees what the tests compare with
-		changed := stateRewritten(d.Text+more, t.code.rewritten())
+		changed := stateRewritten(d.Text+examples+more, t.code.rewritten())
 		more, stated = strings.TrimSpace(more+" "+strings.Join(changed, " ")), stated+len(changed)
 	}
 	st.Thin = d.Thin || t.thin(d.Text, stated)
 	if t.start.Kind == schemas.KindEdit { // which says little on purpose
 		st.Thin = d.Thin || lazyThin(d.Text, stated)
+	}
+	if examples != "" {
+		st.Text += "\n\n" + examples
+		st.From = append(slices.Clone(st.From), fromRuns)
 	}
 	if more != "" {
 		st.Text += "\n\n" + more

@@ -64,7 +64,7 @@ func (m Model) question(material Material) (in prompts.DescribeInput, from []str
 	title, body := c.Written()
 	in = prompts.DescribeInput{
 		Repository: c.Repo, Subject: title, Body: cut(body, maxBody),
-		Forbidden: material.Forbidden, Fault: material.Fault, BaseCode: material.Base,
+		Forbidden: material.Forbidden, Fault: material.Fault, BaseCode: material.Base, Readme: material.Readme,
 		Tests: testsOf(material.Tests), Interface: signaturesOf(material.Interface),
 	}
 	in.Required, in.Messages = messagesOf(material)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/llm"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -28,6 +29,14 @@ func (s *several) Draft(_ context.Context, m Material) (Draft, error) {
 		return Draft{}, err
 	}
 	return Draft{Provider: "small", Text: next.(string), From: []string{fromSubject}}, nil
+}
+
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	s := newSource(planted(t, []tree.Entry{{Path: "README.rst", Mode: tree.ModeFile, Data: []byte("kit\n===\n\n.. image:: x.png\n\nKit reads `rows` of any size, and writes them to any file.\n\nMore.\n")}}))
+	if got := s.readme(); got != "Kit reads `rows` of any size, and writes them to any file." {
+		t.Errorf("%q", got)
+	}
 }
 
 // What a model writes meets the gates; it is told what they refuse, and when it gives

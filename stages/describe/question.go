@@ -28,6 +28,19 @@ func signaturesOf(all []schemas.Name) (out []string) {
 	return out
 }
 
+// readme is the first paragraph of the README that is a sentence.
+func (s *source) readme() string {
+	const shortest, longest = 40, 400
+	for _, name := range []string{"README.md", "README.rst", "README", "readme.md"} {
+		for _, b := range prose.Blocks(cut(string(s.read(name)), maxBase)) {
+			if text := prose.Inline(b.Text); b.Kind != prose.Listing && len(text) >= shortest && prose.Worded(text) {
+				return strings.ToValidUTF8(text[:min(len(text), longest)], "")
+			}
+		}
+	}
+	return ""
+}
+
 // messagesOf parts what has to be said into names and messages.
 func messagesOf(m Material) (names []string, messages []prompts.Message) {
 	for _, r := range m.Required {

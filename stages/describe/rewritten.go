@@ -14,6 +14,7 @@ var (
 	anyQuoted = lazyregexp.New("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
 	asserting = lazyregexp.New(`\bassert|==|!=|Equal|(?i:\bwant|\bexpect)|match=`)
 	ownWords  = lazyregexp.New(`%[-+#]?[a-z]`) // of what a test says when it fails
+	tableRow  = lazyregexp.New("^[({\\[\"'`]")
 	rawMark   = lazyregexp.New("`|\"\"\"|'''")
 )
 
@@ -86,7 +87,7 @@ func rewording(old, now textLine) (pair, bool) {
 		}
 	}
 	q := pair{literalOf(was[last], was[last]).value, literalOf(is[last], is[last]).value}
-	return q, (last > 0 || asserting.MatchString(now.text)) && q.alike()
+	return q, (last > 0 && tableRow.MatchString(now.text) || asserting.MatchString(now.text)) && q.alike()
 }
 
 // middle is the part of a text that the other does not share.

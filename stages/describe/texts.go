@@ -16,7 +16,7 @@ const (
 	fromSubject = "subject"
 	fromBody    = "body"
 	fromTests   = "literals" // what the tests compare with, stated by rule
-	fromRuns    = "tests"    // the tests themselves, as a model was shown them
+	fromRuns    = "tests"    // the tests themselves: a model was shown them, or the text has examples of them
 )
 
 // piece is one sentence or list item of one text.

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "6"
+const Version = "7"
 
 // Timeout bounds a step: a lock is made at most so often.
 func Timeout(l sandbox.Limits) time.Duration {

@@ -47,10 +47,7 @@ func (Language) Repair(p lang.Project, r schemas.Recipe, log []byte) (schemas.Re
 		if match == nil {
 			continue
 		}
-		edited := r
-		edited.Variables = maps.Clone(r.Variables)
-		edited.SystemPackages = slices.Clone(r.SystemPackages)
-		edited.Build, edited.Test = cloneCommands(r.Build), cloneCommands(r.Test)
+		edited := copied(r)
 		edit := row.edit(p, &edited, match)
 		if edit == "" || slices.ContainsFunc(r.Repairs, func(x schemas.Repair) bool { return x.Rule == row.rule && x.Edit == edit }) {
 			continue
@@ -134,6 +131,26 @@ func useGo(r *schemas.Recipe, v string) string {
 		}
 	}
 	return edit
+}
+
+var _ lang.Chooser = Language{}
+
+// Usable implements lang.Chooser.
+func (Language) Usable(p lang.Project, _ schemas.Recipe) []lang.ToolchainRelease {
+	return newestPatches(p.Available)
+}
+
+// Move implements lang.Chooser.
+func (Language) Move(r schemas.Recipe, version string) schemas.Recipe {
+	r = copied(r)
+	useGo(&r, version)
+	return r
+}
+
+func copied(r schemas.Recipe) schemas.Recipe {
+	r.Variables, r.SystemPackages = maps.Clone(r.Variables), slices.Clone(r.SystemPackages)
+	r.Build, r.Test, r.Setup = cloneCommands(r.Build), cloneCommands(r.Test), cloneCommands(r.Setup)
+	return r
 }
 
 // completeSums resolves again and lets runs complete go.mod and go.sum.

@@ -98,7 +98,7 @@ func (g *guess) settlePlan(plans []plan, found []command) {
 // conventional is pytest over what it finds by itself.
 func (g *guess) conventional() (words []string, source string) {
 	if !g.mentionsPytest() && g.usesUnittest() {
-		return []string{"pytest", "-o", "python_files=test*.py"}, "convention: unittest" // unittest's own pattern
+		return []string{"pytest", "-o", unittestFiles}, "convention: unittest" // unittest's own pattern
 	}
 	return []string{"pytest"}, "convention"
 }

@@ -260,6 +260,7 @@ func (e toxEnv) pytest() ([]string, string) {
 
 var (
 	posargs      = lazyregexp.New(`\{posargs:?((?:[^{}]|\{[^{}]*\})*)\}`)
+	oldPosargs   = lazyregexp.New(`(^|\s)\[\](?:\s+|$)`) // as tox 1 and 2 write {posargs}
 	substitution = lazyregexp.New(`\{[^{}]*\}`)
 )
 
@@ -267,7 +268,7 @@ var (
 // tree's root is the working directory, the rest becomes a mark that is dropped.
 func toxText(s string) string {
 	s = strings.NewReplacer("{toxinidir}/", "", "{tox_root}/", "", "{toxinidir}", ".", "{tox_root}", ".", "{/}", "/").Replace(s)
-	s = posargs.ReplaceAllString(s, "$1")
+	s = oldPosargs.ReplaceAllString(posargs.ReplaceAllString(s, "$1"), "$1")
 	return substitution.ReplaceAllString(s, dropped)
 }
 

@@ -57,3 +57,13 @@ commands = pytest
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// tox 1 and 2 write {posargs} as [].
+func TestToxOldPosargs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"py.test --pyargs cairocffi []": "py.test --pyargs cairocffi ", "pytest [] -v": "pytest -v", "pytest -k a[]": "pytest -k a[]"} {
+		if got := toxText(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +30,7 @@ import (
 // pairs are the interpreters and runners that the plugin is held to; each test
 // uses those that this machine has.
 var pairs = []struct{ python, pytest string }{
-	{"2.7", "4.6.11"}, {"3.6", "4.6.11"}, {"3.7", "5.4.3"}, {"3.8", "6.2.5"}, {"3.9", "7.4.4"},
+	{"2.7", "4.6.11"}, {"3.6", "4.6.11"}, {"3.7", "3.5.1"}, {"3.7", "5.4.3"}, {"3.8", "6.2.5"}, {"3.9", "7.4.4"},
 	{"3.10", "7.0.1"}, {"3.11", "8.0.2"}, {"3.12", "8.4.2"}, {"3.13", "9.0.1"},
 }
 
@@ -279,6 +280,11 @@ func TestOutcomes(t *testing.T) {
 		s := runSession(t, r, "outcomes.txtar", lang.Select{Number: 1})
 		if !s.report.Started || !s.report.Ended || s.report.Tampered != "" || s.report.Unwatched != "" {
 			t.Errorf("started %v, ended %v, tampered %q, unwatched %q", s.report.Started, s.report.Ended, s.report.Tampered, s.report.Unwatched)
+		}
+		want := maps.Clone(want)
+		if strings.Contains(r.name, "-3.") { // its node of a class is named so
+			delete(want, o+"TestClass::test_method")
+			want[o+"TestClass::()::test_method"] = "passed"
 		}
 		if diff := cmp.Diff(want, statuses(s.report)); diff != "" {
 			t.Errorf("statuses (-want +got):\n%s\n%s", diff, s.output)

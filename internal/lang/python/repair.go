@@ -1,6 +1,8 @@
 package python
 
 import (
+	"maps"
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -34,6 +37,8 @@ var failureTable = []repairRule{
 	{"pkg_resources_missing", lazyregexp.New(`No module named '?pkg_resources'?`), adds("setuptools<70")},
 	{"distutils_missing", lazyregexp.New(`No module named '?distutils'?`), adds("setuptools")},
 	{"imp_missing", lazyregexp.New(`No module named '?imp'?\b`), adds("pytest>=7")},
+	{"built_with_2to3", lazyregexp.New(`use_2to3 is invalid`), builtBefore("58")},
+	{"built_with_features", lazyregexp.New(`cannot import name '?Feature'?(?: from 'setuptools'|\s)`), builtBefore("46")},
 	{"build_editable_missing", lazyregexp.New(`has no attribute '?build_editable'?|does not (?:have|support) (?:a |the )?.?build_editable|missing.{0,40}build_editable`), (*repair).develop},
 	{"version_from_tags", lazyregexp.New(`unable to detect version|requires either an sdist tarball, or access to an upstream git`), (*repair).pretendAll},
 	{"missing_plugins", lazyregexp.New(`Missing required plugins: ([^\n]+)`), (*repair).requiredPlugins},
@@ -41,7 +46,13 @@ var failureTable = []repairRule{
 	{"unknown_fixture", lazyregexp.New(`fixture '(\w+)' not found`), (*repair).fixturePlugin},
 	{"async_plugin", lazyregexp.New(`async def functions are not natively supported|Unknown pytest\.mark\.asyncio|Unknown config option: asyncio_mode`), (*repair).asyncPlugin},
 	{"dependencies_disagree", lazyregexp.New(`cannot import name '\w+' from '[\w.]+' \(` + venvPath + `/`), (*repair).earlier},
+	{"told_to_install", lazyregexp.New("(?im)^(?:E +)?[\\w.]*(?:Error|Exception): [^\\n]*\\bpip3? install (?:-U |--upgrade )?[\"'`]?([a-z0-9][\\w.-]*\\w)"), (*repair).toldToInstall},
 	{"missing_module", lazyregexp.New(`No module named '?([A-Za-z_][\w.]*)'?`), (*repair).module},
+	{"missing_submodule", lazyregexp.New(`No module named '?([A-Za-z_]\w*)\.[\w.]+'?`), (*repair).submodule},
+	{"version_of_no_form", lazyregexp.New("(?s)Couldn't parse requirement in `\\S*requirements\\.in`.{1,20}cause: [^\\n]*version[^\\n]*\\n\\s*([^\\n]+)"), (*repair).anyVersion},
+	{"nothing_collected", lazyregexp.New(`(?m)^collected 0 items\s*$`), (*repair).moreFiles},
+	{"django_settings", lazyregexp.New(`settings are not configured\. You must either define the environment variable DJANGO_SETTINGS_MODULE`), (*repair).djangoSettings},
+	{"missing_translation", lazyregexp.New(`([\w./-]+)\.(?:c|cpp|cc): No such file`), (*repair).cython},
 	{"missing_header", lazyregexp.New(`fatal error: ([\w./+-]+\.h): No such file`), fromTable(headers)},
 	{"missing_library", lazyregexp.New(`(lib[\w+.-]+?\.so(?:\.\d+)*): cannot open shared object file`), fromTable(libraries)},
 	{"missing_program", lazyregexp.New(`(?:No such file or directory: b?'|Error: |which\(['"]|sh: (?:\d+: )?|command ['"]|unable to execute ')([A-Za-z0-9_+.-]+)(?:'|: (?:command )?not found|['"]\)? (?:failed|not found))|(pg_config) executable not found`), (*repair).program},
@@ -80,6 +91,20 @@ func projectFolder(r schemas.Recipe) string {
 		return ""
 	}
 	return r.Test[0].Dir
+}
+
+var _ lang.Chooser = Language{}
+
+// Usable implements lang.Chooser.
+func (Language) Usable(p lang.Project, r schemas.Recipe) []lang.ToolchainRelease {
+	m := readManifest(p.Solution).at(projectFolder(r))
+	return (&guess{p: within(p, m.dir), m: m}).usable()
+}
+
+// Move implements lang.Chooser.
+func (Language) Move(r schemas.Recipe, version string) schemas.Recipe {
+	r.Toolchain = schemas.Toolchain{Name: r.Toolchain.Name, Version: version}
+	return r
 }
 
 func groupsOf(s string, at []int) []string {
@@ -339,6 +364,21 @@ func (e *repair) module(match []string) (string, bool) {
 	return "", false
 }
 
+// submodule is for a package that is there without one of its modules: a build of before PEP 660
+// makes that of the project in its folder, and a dependency had it at an earlier date.
+func (e *repair) submodule(match []string) (string, bool) {
+	if e.m.ownModules()[match[1]] {
+		if _, compiled := e.m.compiled(); !compiled || len(e.r.Build) == 0 || slices.Contains(e.r.Build[0].Argv, "develop") {
+			return "", false
+		}
+		return e.develop(nil)
+	}
+	if !strings.Contains("\n"+e.r.Lock, "\n"+distFor(match[1])+"==") {
+		return "", false
+	}
+	return e.earlier(nil)
+}
+
 // extra adds extras to the project's own line.
 func (e *repair) extra(names []string) (string, bool) {
 	for i, line := range e.r.Requirements {
@@ -352,6 +392,82 @@ func (e *repair) extra(names []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// toldToInstall installs what an exception of an import says is to be installed: whoever wrote
+// it wrote the import as well.
+func (e *repair) toldToInstall(match []string) (string, bool) {
+	return e.require(e.listed(normalise(match[1])))
+}
+
+// anyVersion takes a requirement without the versions that are none (pytz>dev).
+func (e *repair) anyVersion(match []string) (string, bool) {
+	at := slices.Index(e.r.Requirements, strings.TrimSpace(match[1]))
+	if at < 0 {
+		return "", false
+	}
+	name := reqName.FindString(e.r.Requirements[at])
+	if name == "" || name == e.r.Requirements[at] {
+		return "", false
+	}
+	edit := "requirements -= " + e.r.Requirements[at] + "; requirements += " + name
+	e.r.Requirements[at] = name
+	e.unlock()
+	return edit, true
+}
+
+// builtBefore keeps setuptools before a version that left something out: in the builds of
+// packages, and where that was not enough in the environment, which the project is built with.
+func builtBefore(version string) func(*repair, []string) (string, bool) {
+	return func(e *repair, _ []string) (string, bool) {
+		line := "setuptools<" + version
+		if edit, ok := e.require(recipe.BuildConstraint + line); ok {
+			return edit, true
+		}
+		return e.require(line)
+	}
+}
+
+// unittestFiles are those that unittest looks for.
+const unittestFiles = "python_files=test*.py"
+
+// moreFiles runs the files that pytest looks for as well, where those of unittest hold no test.
+func (e *repair) moreFiles([]string) (string, bool) {
+	for i, c := range e.r.Test {
+		if at := slices.Index(c.Argv, unittestFiles); at >= 0 {
+			e.r.Test = slices.Clone(e.r.Test)
+			e.r.Test[i].Argv = slices.Clone(c.Argv)
+			e.r.Test[i].Argv[at] += " *_test.py"
+			return "test = " + e.r.Test[i].Argv[at], true
+		}
+	}
+	return "", false
+}
+
+var managed = lazyregexp.New(`DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']`)
+
+// djangoSettings are those that the project's manage.py names; pytest-django sets them up.
+func (e *repair) djangoSettings([]string) (string, bool) {
+	const name = "DJANGO_SETTINGS_MODULE"
+	found := managed.FindStringSubmatch(string(e.m.read("manage.py")))
+	if found == nil || e.r.Variables[name] != "" {
+		return "", false
+	}
+	e.r.Variables = maps.Clone(e.r.Variables)
+	if e.r.Variables == nil {
+		e.r.Variables = map[string]string{}
+	}
+	e.r.Variables[name] = found[1]
+	edit, _ := e.require(e.listed("pytest-django"))
+	return strings.TrimSuffix("variables += "+name+"="+found[1]+"; "+edit, "; "), true
+}
+
+// cython is for a file that Cython makes of one of the tree.
+func (e *repair) cython(match []string) (string, bool) {
+	if !e.p.Solution.Has(path.Join(e.m.dir, match[1]) + ".pyx") {
+		return "", false
+	}
+	return e.require(e.listed("cython"))
 }
 
 // drop leaves out a requirement that no registry has.

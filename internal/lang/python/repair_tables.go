@@ -14,6 +14,7 @@ var programs = sync.OnceValue(func() map[string]string {
 		"node": "nodejs", "npm": "npm", "man": "man-db", "dot": "graphviz", "ffmpeg": "ffmpeg", "gs": "ghostscript", "hg": "mercurial",
 		"svn": "subversion", "locale-gen": "locales", "locale": "locales", "swig": "swig", "java": "default-jre-headless", "sqlite3": "sqlite3",
 		"ps": "procps", "zsh": "zsh", "fish": "fish", "pg_config": "libpq-dev", "mysql_config": "default-libmysqlclient-dev",
+		"curl-config": "libcurl4-openssl-dev libssl-dev", "tesseract": "tesseract-ocr",
 		"xml2-config": "libxml2-dev", "xslt-config": "libxslt1-dev", "ssh": "openssh-client", "ssh-keygen": "openssh-client",
 		"gpg": "gnupg", "tput": "ncurses-bin", "bc": "bc", "jq": "jq", "rsync": "rsync", "patch": "patch", "pdftotext": "poppler-utils",
 		"redis-server": "redis-server", "cargo": "cargo", "rustc": "rustc", "ifconfig": "net-tools", "ip": "iproute2", "lsof": "lsof", "setfacl": "acl",
@@ -30,7 +31,7 @@ var headers = sync.OnceValue(func() map[string]string {
 		"lz4": "liblz4-dev", "zstd": "libzstd-dev", "bzlib.h": "libbz2-dev", "lzma.h": "liblzma-dev", "curl/": "libcurl4-openssl-dev",
 		"freetype": "libfreetype-dev", "png.h": "libpng-dev", "pcap": "libpcap-dev", "systemd/": "libsystemd-dev", "sys/acl.h": "libacl1-dev",
 		"krb5.h": "libkrb5-dev", "gssapi": "libkrb5-dev", "hdf5.h": "libhdf5-dev", "geos_c.h": "libgeos-dev", "proj.h": "libproj-dev",
-		"sodium.h": "libsodium-dev", "magic.h": "libmagic-dev", "enchant.h": "libenchant-2-dev", "portaudio.h": "portaudio19-dev",
+		"sql.h": "unixodbc-dev", "spatialindex/": "libspatialindex-dev", "sodium.h": "libsodium-dev", "magic.h": "libmagic-dev", "enchant.h": "libenchant-2-dev", "portaudio.h": "portaudio19-dev",
 	}
 })
 
@@ -44,7 +45,7 @@ var libraries = sync.OnceValue(func() map[string]string {
 		"libX11": "libx11-6", "libXext": "libxext6", "libSM": "libsm6", "libICE": "libice6", "libXrender": "libxrender1", "libgomp": "libgomp1",
 		"libstdc++": "libstdc++6", "libsndfile": "libsndfile1", "libsodium": "libsodium23", "libenchant": "libenchant-2-2", "libcairo": "libcairo2",
 		"libpango": "libpango-1.0-0", "libxkbcommon": "libxkbcommon0", "libdbus": "libdbus-1-3", "libfontconfig": "libfontconfig1",
-		"libgobject": "libglib2.0-0", "libzstd": "libzstd1", "libyaml": "libyaml-0-2", "libgfortran": "libgfortran5", "libopenblas": "libopenblas0",
+		"libgobject": "libglib2.0-0", "libzstd": "libzstd1", "libspatialindex": "libspatialindex-c6", "libyaml": "libyaml-0-2", "libgfortran": "libgfortran5", "libopenblas": "libopenblas0",
 	}
 })
 

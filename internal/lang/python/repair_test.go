@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 const repairProject = `
@@ -23,6 +26,9 @@ test = ["pytest"]
 dev = ["pytest-mock==3.1"]
 -- setup.py --
 -- demo/__init__.py --
+-- demo/fast.pyx --
+-- manage.py --
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "demo.settings")
 -- tests/test_demo.py --
 def test_demo(): ...
 `
@@ -52,6 +58,15 @@ func TestRepair(t *testing.T) {
 		{"unknown_distribution", "Because pytest-private was not found in the package registry and you require pytest", "", ""},
 		{"dependencies", "ImportError: cannot import name 'x' from 'werkzeug.http' (/opt/env/venv/lib/python3.11/site-packages/werkzeug/http.py)", "dependencies_disagree", "date = 2023-02-01"},
 		{"own_import", "ImportError: cannot import name 'x' from 'demo' (/testbed/demo/__init__.py)", "", ""},
+		{"told_to_install", "ImportError: \"redis\" python module not found. Run \"pip install redis\" to install.", "told_to_install", "requirements += redis"},
+		{"told_by_no_exception", "try: pip install some-private-thing", "", ""},
+		{"built_with_2to3", "  error in fudge setup command: use_2to3 is invalid.", "built_with_2to3", "requirements += -b setuptools<58"},
+		{"curl_config", "ConfigurationError: Could not run curl-config: [Errno 2] No such file or directory: 'curl-config': 'curl-config'", "missing_program", "system_packages += libcurl4-openssl-dev libssl-dev"},
+		{"cython", "cc1: fatal error: demo/fast.c: No such file or directory", "missing_translation", "requirements += cython"},
+		{"c_of_nobody", "cc1: fatal error: demo/slow.c: No such file or directory", "", ""},
+		{"submodule_of_a_dependency", "ModuleNotFoundError: No module named 'pytest.posix'", "missing_submodule", "date = 2023-02-01"},
+		{"features", "ImportError: cannot import name 'Feature'", "built_with_features", "requirements += -b setuptools<46"},
+		{"django", "ImproperlyConfigured: Requested setting X, but settings are not configured. You must either define the environment variable DJANGO_SETTINGS_MODULE or call settings.configure()", "django_settings", "variables += DJANGO_SETTINGS_MODULE=demo.settings; requirements += pytest-django"},
 		{"colours", "\x1b[31mE   ModuleNotFoundError: No module named \x1b[0m'yaml'", "missing_module", "requirements += pyyaml"},
 		{"module_of_the_standard_library", "No module named 'tkinter'", "", ""},
 		{"module_of_the_project", "No module named 'demo.new'", "", ""},
@@ -118,6 +133,73 @@ func TestRepairDropsWhatNoRegistryHas(t *testing.T) {
 	}
 	if _, ok := (Language{}).Repair(p, r, []byte("Because there is no version of setuptools==65.6.3 and you require setuptools==65.6.3")); ok {
 		t.Error("a pinned version that is out of reach is no missing distribution")
+	}
+}
+
+// What is no version of PEP 440 (pytz>dev) is left out, and its name stays.
+func TestRepairOfAVersionOfNoForm(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	r.Requirements = append(r.Requirements, "pytz>dev")
+	got, ok := Language{}.Repair(p, r, []byte("error: Couldn't parse requirement in `/home/tester/resolve/requirements.in` at position 107\n  cause: expected version to start with a number, but no leading ASCII digits were found\n         pytz>dev\n             ^^^^\n"))
+	if !ok || slices.Contains(got.Requirements, "pytz>dev") || !slices.Contains(got.Requirements, "pytz") {
+		t.Errorf("ok %v, %q", ok, got.Requirements)
+	}
+}
+
+func TestRepairOfASuiteOfNothing(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	r.Test = []schemas.Command{{Argv: []string{"pytest", "-o", unittestFiles}}}
+	got, ok := Language{}.Repair(p, r, []byte("rootdir: /testbed\ncollected 0 items\n\n== no tests ran in 0.04s ==\n"))
+	if !ok || got.Test[0].Argv[2] != "python_files=test*.py *_test.py" || r.Test[0].Argv[2] != unittestFiles {
+		t.Errorf("%v, %q of %q", ok, got.Test, r.Test)
+	}
+}
+
+// A setuptools that is too new for the project itself is kept back in its environment, too.
+func TestRepairOfTheBuildOfTheProject(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	log := []byte("ImportError: cannot import name 'Feature' from 'setuptools' (/opt/env/venv/lib/python3.7/site-packages/setuptools/__init__.py)")
+	for _, want := range []string{"-b setuptools<46", "setuptools<46"} {
+		var ok bool
+		if r, ok = (Language{}).Repair(p, r, log); !ok || !slices.Contains(r.Requirements, want) {
+			t.Errorf("no %q in %q", want, r.Requirements)
+		}
+	}
+}
+
+// A build constraint is for what packages are built with, in the lock and in the environment.
+func TestBuildConstraint(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	r.Requirements, r.Lock = append(r.Requirements, "-b setuptools<58"), "pytest==7"
+	step, err := Language{}.Resolve(p, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup, err := Language{}.Setup(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{planOf(t, step)[0].Argv, setup.Commands[1].Argv} {
+		if at := slices.Index(argv, "--build-constraints"); at < 0 || argv[at+1] != builtWithPath {
+			t.Errorf("%q", argv)
+		}
+	}
+	for _, files := range [][]sandbox.File{step.Files, setup.Files} {
+		held := map[string]bool{}
+		for _, f := range files {
+			held[f.Path] = strings.Contains(string(f.Data), "setuptools<58")
+		}
+		if !held[builtWithPath] || held[resolveDir+"/requirements.in"] {
+			t.Errorf("%v", held)
+		}
 	}
 }
 

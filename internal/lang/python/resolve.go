@@ -24,10 +24,12 @@ var resolveDriver []byte
 
 const (
 	resolveDir = sandbox.HomePath + "/resolve"
-	lockOut    = resolveDir + "/lock.txt"
-	noteOut    = resolveDir + "/note.json"
-	cacheDir   = sandbox.HomePath + "/.cache/uv"
-	dateOnly   = time.DateOnly
+	// Beside the lock: steps of one environment have them both.
+	builtWithPath = lockPath + ".built-with"
+	lockOut       = resolveDir + "/lock.txt"
+	noteOut       = resolveDir + "/note.json"
+	cacheDir      = sandbox.HomePath + "/.cache/uv"
+	dateOnly      = time.DateOnly
 	// maxMetadata bounds the files that a dynamic manifest is given: resolving needs
 	// what says the metadata, never fixtures or pictures.
 	maxMetadata = 1 << 20
@@ -49,9 +51,11 @@ func (l Language) Resolve(p lang.Project, r schemas.Recipe) (*recipe.Step, error
 	}
 	var in, constraints []string
 	for _, line := range r.Requirements {
-		if c, ok := strings.CutPrefix(line, "-c "); ok {
+		c, ok := strings.CutPrefix(line, "-c ")
+		switch {
+		case ok:
 			constraints = append(constraints, c)
-		} else {
+		case !strings.HasPrefix(line, recipe.BuildConstraint):
 			in = append(in, line)
 		}
 	}
@@ -60,6 +64,7 @@ func (l Language) Resolve(p lang.Project, r schemas.Recipe) (*recipe.Step, error
 		text(resolveDir+"/requirements.in", joined(in)),
 		text(resolveDir+"/constraints.txt", joined(constraints)),
 	}
+	files = append(files, builtWith(r)...)
 	locked := lockFileVersions(p.Solution)
 	if len(locked) > 0 {
 		files = append(files, text(resolveDir+"/locked.txt", joined(locked)))
@@ -97,6 +102,20 @@ func uvEnv() map[string]string {
 	}
 }
 
+// builtWith is the file of a recipe's build constraints; none where it has none.
+func builtWith(r schemas.Recipe) []sandbox.File {
+	var lines []string
+	for _, line := range r.Requirements {
+		if c, ok := strings.CutPrefix(line, recipe.BuildConstraint); ok {
+			lines = append(lines, c)
+		}
+	}
+	if lines == nil {
+		return nil
+	}
+	return []sandbox.File{text(builtWithPath, joined(lines))}
+}
+
 // attempts in their order. A quarter's first day comes before the exact date:
 // changes of one quarter then share an environment (equal locks, equal keys), and
 // no version is newer than the base either way.
@@ -105,6 +124,9 @@ func attempts(p lang.Project, r schemas.Recipe, uvPath string, locked bool) []at
 	// no registry has.
 	base := []string{uvPath, "pip", "compile", "--quiet", "--no-header", "--no-annotate", "--generate-hashes", "--no-strip-extras", "--no-sources",
 		"--python", interpreter(r), "--constraints", resolveDir + "/constraints.txt"}
+	if len(builtWith(r)) > 0 {
+		base = append(base, "--build-constraints", builtWithPath)
+	}
 	input := resolveDir + "/requirements.in"
 	dated := func(kind schemas.Pinning, day time.Time, extra ...string) attempt {
 		date := day.UTC().Format(dateOnly)
@@ -276,6 +298,9 @@ func setupCommands(r schemas.Recipe, uvPath string) []schemas.Command {
 	if compiles(r.Toolchain.Version) {
 		install = append(install, "--compile-bytecode")
 	}
+	if len(builtWith(r)) > 0 {
+		install = append(install, "--build-constraints", builtWithPath)
+	}
 	return []schemas.Command{
 		{Argv: []string{uvPath, "venv", "--python", interpreter(r), venvPath}, Dir: sandbox.EnvPath},
 		{Argv: append(install, "-r", lockPath), Dir: sandbox.EnvPath},
@@ -307,7 +332,7 @@ func (l Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 	}
 	return recipe.Step{
 		Commands: setupCommands(r, uvPath),
-		Files:    []sandbox.File{text(lockPath, r.Lock)},
+		Files:    append(builtWith(r), text(lockPath, r.Lock)),
 		Caches:   map[string]string{"uv": cacheDir},
 		Fill:     fillWheels(r, uvPath),
 		Env:      env,

@@ -367,7 +367,7 @@ class Plugin(object):
         places, previous = [], None
         for item in session.items:
             module = item.getparent(pytest.Module)
-            if module is not None and "Doctest" not in type(module).__name__ and not any(True for _ in module.iter_markers()):
+            if module is not None and "Doctest" not in type(module).__name__ and not marked(module):
                 above = module.listchain()
                 held = [] if previous is None else previous.listchain()[:-1]
                 if not any(node in held and node not in above for node in item.listchain()[:-1]):
@@ -393,7 +393,10 @@ class Plugin(object):
         scope = {"ran": ran}
         code = "def %s():\n    ran.append(1)\n    assert %d == %d\n" % (canary["name"], canary["left"], canary["right"])
         exec(compile(code, self.file_of(parent), "exec"), scope)
-        info = FuncFixtureInfo(argnames=(), initialnames=(), names_closure=[], name2fixturedefs={})
+        try:
+            info = FuncFixtureInfo(argnames=(), initialnames=(), names_closure=[], name2fixturedefs={})
+        except TypeError:  # before pytest 3.9
+            info = FuncFixtureInfo(argnames=(), names_closure=[], name2fixturedefs={})
         make = getattr(pytest.Function, "from_parent", None)
         fields = {"name": str(canary["name"]), "callobj": scope[canary["name"]], "fixtureinfo": info}
         return make(parent, **fields) if make else pytest.Function(parent=parent, **fields)
@@ -419,6 +422,12 @@ class Plugin(object):
         status = int(getattr(session, "exitstatus", status))
         self.through = status in (0, 1, 5)
         self.write("finish", status=status)
+
+
+def marked(module):
+    if hasattr(module, "iter_markers"):
+        return any(True for _ in module.iter_markers())
+    return bool(getattr(module.obj, "pytestmark", None))  # before pytest 3.6
 
 
 def hooks(plugin, pytest):
