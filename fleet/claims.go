@@ -10,6 +10,7 @@ import (
 type claims struct {
 	mu    sync.Mutex
 	by    map[string]string  // task → worker
+	back  map[string]string  // task that waits again → worker that gave it back, and may have said before that it does it
 	ended [2]map[string]bool // tasks that are over, in two generations: the older one is forgotten first
 	old   map[string]bool    // tasks of a coordinator before this one: some worker may have them
 	began time.Time          // when this one began
@@ -27,6 +28,7 @@ func (c *claims) begin(id, worker string) bool {
 		return by == worker
 	}
 	c.by[id] = worker
+	delete(c.back, id)
 	return true
 }
 
@@ -52,7 +54,7 @@ func (c *claims) beats(b Beat) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, d := range b.Doing {
-		if c.by[d.Task] == "" && !c.ended[0][d.Task] && !c.ended[1][d.Task] {
+		if c.by[d.Task] == "" && c.back[d.Task] != b.Worker && !c.ended[0][d.Task] && !c.ended[1][d.Task] {
 			c.by[d.Task] = b.Worker
 		}
 	}
@@ -71,9 +73,10 @@ func (c *claims) end(id string) {
 }
 
 // again lets a task that was given back be begun once more.
-func (c *claims) again(id string) {
+func (c *claims) again(id, worker string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.back[id] = worker
 	delete(c.ended[0], id)
 	delete(c.ended[1], id)
 }

@@ -72,7 +72,7 @@ func Open(ctx context.Context, url string, o Options, connect ...nats.Option) (*
 	}
 	c := &Coordinator{
 		Options: o, nc: nc, wait: map[string]chan wire{}, have: map[string]wire{}, sent: map[string]bool{}, gone: map[string]bool{}, tell: map[[2]string]func(string){},
-		claims:  claims{by: map[string]string{}, old: map[string]bool{}, began: o.Now(), now: o.Now},
+		claims:  claims{by: map[string]string{}, back: map[string]string{}, old: map[string]bool{}, began: o.Now(), now: o.Now},
 		uploads: uploads{open: map[string]*upload{}, now: o.Now}, settled: make(chan string, 4096), quit: make(chan struct{}),
 		fleet: workers{lease: o.Lease, now: o.Now, all: map[string]Beat{}, limits: make(chan map[string]int, 1)},
 	}
@@ -358,7 +358,7 @@ func (c *Coordinator) Do(ctx context.Context, t pipeline.Task) (pipeline.Report,
 		return pipeline.Report{}, pipeline.ErrDied
 	case w.Back:
 		c.purge(id)
-		c.claims.again(id)
+		c.claims.again(id, w.Worker)
 		return pipeline.Report{}, pipeline.ErrBack
 	}
 	if w.State == schemas.StepInterrupted {

@@ -137,19 +137,18 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 		options.Complete = completer{on.model}.complete
 	}
 	p = &post{terminal: t, url: on.address}
-	var connect []nats.Option
-	how := "with the token of that server in " + tokenVariable
-	if isNATS(on.address) {
-		token, err := t.token()
-		if err != nil {
-			return nil, err
-		}
-		connect = append(connect, nats.Token(token))
-	} else {
-		file := filepath.Join(dir, "token")
-		token, err := tokenIn(file)
-		if err != nil {
-			return nil, err
+	token, err := t.token()
+	if err != nil {
+		return nil, err
+	}
+	connect := []nats.Option{nats.Token(token)}
+	how := "with its token in " + tokenVariable
+	if !isNATS(on.address) {
+		if file := filepath.Join(dir, "token"); token == "" {
+			if token, err = tokenIn(file); err != nil {
+				return nil, err
+			}
+			how = tokenFileVariable + "=" + file
 		}
 		secure, err := on.tls()
 		if err != nil {
@@ -158,7 +157,7 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 		if p.server, err = fleet.Serve(filepath.Join(dir, "nats"), on.address, token, secure); err != nil {
 			return nil, unmet("--listen: %w", err)
 		}
-		p.url, connect, how = p.server.URL(), p.server.Options(), tokenFileVariable+"="+file
+		p.url, connect = p.server.URL(), p.server.Options()
 	}
 	if p.Coordinator, err = fleet.Open(ctx, p.url, options, connect...); err != nil {
 		if p.server != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -8,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/benchmint/benchmint/internal/config"
 )
@@ -67,14 +72,7 @@ func TestPages(t *testing.T) {
 		verbs, files := shown(string(text))
 		n += len(verbs)
 		for _, verb := range verbs {
-			root := newRoot(&world{stdout: t.Output(), stderr: t.Output()})
-			cmd, args, err := root.Find(strings.Fields(notation.Replace(verb)))
-			if err == nil && cmd == root {
-				err = unknownVerb(root, verb)
-			}
-			if err == nil && !cmd.DisableFlagParsing {
-				err = cmd.ParseFlags(args)
-			}
+			err := understood(t, strings.Fields(notation.Replace(verb)))
 			if err == nil {
 				flags := map[string]string{}
 				for _, m := range setting.FindAllStringSubmatch(verb, -1) {
@@ -102,6 +100,82 @@ func TestPages(t *testing.T) {
 	if n < 60 {
 		t.Errorf("only %d commands found", n)
 	}
+}
+
+// understood: the verb and the flags of a command are there.
+func understood(t *testing.T, words []string) error {
+	t.Helper()
+	root := newRoot(&world{stdout: t.Output(), stderr: t.Output()})
+	cmd, args, err := root.Find(words)
+	if err == nil && cmd == root {
+		return unknownVerb(root, strings.Join(words, " "))
+	}
+	if err == nil && !cmd.DisableFlagParsing {
+		err = cmd.ParseFlags(args)
+	}
+	return err
+}
+
+// TestDeploy: the files in deploy are YAML, and each command in them is one that there is. The profile is tested in
+// internal/sandbox/seccomp.
+func TestDeploy(t *testing.T) {
+	t.Parallel()
+	var commands [][]string
+	for _, name := range []string{"compose.yaml", "kubernetes.yaml", "slurm.sh", "benchmint-work.service"} {
+		text, err := os.ReadFile("../../deploy/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if _, words, ok := strings.Cut(line, "benchmint work "); ok && !strings.HasPrefix(line, "#") {
+				words = strings.NewReplacer(`"${SLURM_CPUS_PER_TASK:-1}"`, "1", `"$1"`, "nats://HOST:4222").Replace(words)
+				commands = append(commands, append([]string{"work"}, strings.Fields(words)...))
+			}
+		}
+		if filepath.Ext(name) != ".yaml" {
+			continue
+		}
+		for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
+			var document any
+			if err := decoder.Decode(&document); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			commands = append(commands, arguments(document)...)
+		}
+	}
+	if len(commands) != 6 {
+		t.Errorf("%d commands found, want 6: %q", len(commands), commands)
+	}
+	for _, words := range commands {
+		if err := understood(t, words); err != nil {
+			t.Errorf("benchmint %s: %v", strings.Join(words, " "), err)
+		}
+	}
+}
+
+// arguments are the lists under command and args, wherever they are.
+func arguments(v any) (out [][]string) {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			out = append(out, arguments(one)...)
+		}
+	case map[string]any:
+		for key, one := range v {
+			if list, ok := one.([]any); ok && (key == "command" || key == "args") {
+				var words []string
+				for _, word := range list {
+					words = append(words, fmt.Sprint(word))
+				}
+				out = append(out, words)
+				continue
+			}
+			out = append(out, arguments(one)...)
+		}
+	}
+	return out
 }
 
 // readable reads a configuration with settings of the command line.
