@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -205,6 +206,9 @@ func (p *parser) dead(why string) {
 // itself: the code that pytest loads first left the program (os._exit) or crashed it.
 // One that was killed from outside, or that never began, says nothing.
 func (p *parser) settle(r sandbox.Result) {
+	if u := p.units[wholeTree]; u != nil && strings.HasSuffix(u.why, nothingCollected) {
+		u.why += ": " + toldWhy(r.Output) // some versions tell nobody but the terminal
+	}
 	if !p.booted || p.ended || p.fault != "" || len(p.order) > 0 || r.End != sandbox.Exited {
 		return
 	}
@@ -212,7 +216,20 @@ func (p *parser) settle(r sandbox.Result) {
 		p.started = false
 		return
 	}
-	p.dead(fmt.Sprintf("the process ended with status %d before it collected anything: %s", r.ExitCode, lastLine(r.Output)))
+	p.dead(fmt.Sprintf("the process ended with status %d %s: %s", r.ExitCode, nothingCollected, lastLine(r.Output)))
+}
+
+// nothingCollected ends what the plugin says of a session that ended before it met a file, where no hook told it why.
+const nothingCollected = "before it collected anything"
+
+// toldWhy is the last line with an error, else the last line.
+func toldWhy(output []byte) string {
+	for _, line := range slices.Backward(strings.Split(string(output), "\n")) {
+		if strings.Contains(line, "rror: ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	return lastLine(output)
 }
 
 // killed reports whether an exit status is that of a signal that others send: KILL, TERM.
