@@ -9,5 +9,6 @@
 #SBATCH --requeue
 set -eu
 # Of the node and not of the network: the workers of a node share it.
-export XDG_CACHE_HOME=${BENCHMINT_CACHE:-${TMPDIR:-/tmp}/benchmint-$(id -un)}
+XDG_CACHE_HOME=${TMPDIR:-/tmp}/benchmint-$(id -un)
+export XDG_CACHE_HOME
 exec benchmint work --jobs "${SLURM_CPUS_PER_TASK:-1}" "$1"

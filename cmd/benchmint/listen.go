@@ -29,9 +29,6 @@ import (
 	"github.com/benchmint/benchmint/stages"
 )
 
-// The variables with the token of a run, and the file that holds it.
-var tokenVariable, tokenFileVariable = config.TokenVariables[0], config.TokenVariables[1]
-
 // listening are the flags of a verb whose steps other machines may do.
 type listening struct {
 	address   string
@@ -142,13 +139,13 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 		return nil, err
 	}
 	connect := []nats.Option{nats.Token(token)}
-	how := "with its token in " + tokenVariable
+	how := "with its token in " + config.TokenVariable
 	if !isNATS(on.address) {
 		if file := filepath.Join(dir, "token"); token == "" {
 			if token, err = tokenIn(file); err != nil {
 				return nil, err
 			}
-			how = tokenFileVariable + "=" + file
+			how = config.TokenFileVariable + "=" + file
 		}
 		secure, err := on.tls()
 		if err != nil {
@@ -240,14 +237,14 @@ func tokenIn(file string) (string, error) {
 
 // token is that of the environment, "" where there is none.
 func (e *world) token() (string, error) {
-	if file := e.lookup(tokenFileVariable); file != "" {
+	if file := e.lookup(config.TokenFileVariable); file != "" {
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return "", unmet("%s: %w", tokenFileVariable, err)
+			return "", unmet("%s: %w", config.TokenFileVariable, err)
 		}
 		return strings.TrimSpace(string(b)), nil
 	}
-	return e.lookup(tokenVariable), nil
+	return e.lookup(config.TokenVariable), nil
 }
 
 // listen opens the post of a run.

@@ -41,7 +41,7 @@ func newWork(p *program) *cobra.Command {
 	var f workFlags
 	cmd := &cobra.Command{
 		Use: "work URL", Short: "do steps of a run that listens on another machine", Args: argsOf(cobra.ExactArgs(1)),
-		Long:    "Does the steps of a run that need a sandbox, until the run is done. A worker needs no configuration, no\nsource and no folder in common with the run: it asks the run for what it needs. Its benchmint, its sandbox\nand its toolchains must be those of the run's machine.\n\nThe token of the run is in " + tokenFileVariable + " (a file) or " + tokenVariable + ".",
+		Long:    "Does the steps of a run that need a sandbox, until the run is done. A worker needs no configuration, no\nsource and no folder in common with the run: it asks the run for what it needs. Its benchmint, its sandbox\nand its toolchains must be those of the run's machine.\n\nThe token of the run is in " + config.TokenFileVariable + " (a file) or " + config.TokenVariable + ".",
 		Example: "  benchmint run --listen 0.0.0.0:4222 ./clone    # on one machine\n  BENCHMINT_TOKEN_FILE=token benchmint work nats://HOST:4222",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.slots < 0 {
@@ -73,9 +73,9 @@ func (e *world) dial(url, ca string) (*fleet.Client, error) {
 	client, err := fleet.Dial(url, token, options...)
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && token == "":
-		return nil, unmet("%s asks for a token: set %s to the file that the run names, or %s", url, tokenFileVariable, tokenVariable)
+		return nil, unmet("%s asks for a token: set %s to the file that the run names, or %s", url, config.TokenFileVariable, config.TokenVariable)
 	case errors.Is(err, nats.ErrAuthorization):
-		return nil, unmet("%s refuses this token (%s, %s)", url, tokenFileVariable, tokenVariable)
+		return nil, unmet("%s refuses this token (%s, %s)", url, config.TokenFileVariable, config.TokenVariable)
 	case err != nil:
 		return nil, unmet("%w", err)
 	}

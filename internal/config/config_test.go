@@ -230,7 +230,7 @@ func TestLoadOrder(t *testing.T) {
 	file := write(t, "store: from-file\noutput: /from-file\nproof: {runs: 4}\nsources:\n- git: /a\n  name: x/a\n  since: 2024-01-01\n- git: /b\n")
 	c, err := Load(Input{
 		File:    file,
-		Environ: []string{"BENCHMINT_OUTPUT=from-env", "BENCHMINT_PROOF_RUNS=6", "HOME=/x", "BENCHMINT_TEST_CACHE=/y", "BENCHMINT_STORE=", "BENCHMINT_FILTERS_LANGUAGES=go, python"},
+		Environ: []string{"BENCHMINT_OUTPUT=from-env", "BENCHMINT_PROOF_RUNS=6", "HOME=/x", "BENCHMINT_TEST_CACHE=/y", "BENCHMINT_TOKEN_FILE=/z", "BENCHMINT_STORE=", "BENCHMINT_FILTERS_LANGUAGES=go, python"},
 		Flags:   []Setting{{"proof.runs", "7", "--runs"}, {"sources[].since", "2025-06-01", "--since"}},
 	})
 	if err != nil {

@@ -275,8 +275,12 @@ func hintKey(section, name string) string {
 	return " (known: " + strings.Join(slices.Compact(here), ", ") + ")"
 }
 
-// TokenVariables hold the token of a run with workers, or name the file that does: a secret, and no key.
-var TokenVariables = []string{envPrefix + "TOKEN", envPrefix + "TOKEN_FILE"}
+// The variables with the token of a run that listens, and with the file that holds it. They are settings of no key: no
+// token is in a configuration.
+const (
+	TokenVariable     = envPrefix + "TOKEN"
+	TokenFileVariable = envPrefix + "TOKEN_FILE"
+)
 
 // readEnviron applies BENCHMINT_*; an unknown one is an error like an unknown key.
 func (c *Config) readEnviron(environ []string) (problems Problems) {
@@ -291,7 +295,8 @@ func (c *Config) readEnviron(environ []string) (problems Problems) {
 	for _, entry := range slices.Sorted(slices.Values(environ)) {
 		name, text, _ := strings.Cut(entry, "=")
 		// Empty is unset, as for git and Docker; BENCHMINT_TEST_* is for this project's tests.
-		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") || text == "" || slices.Contains(TokenVariables, name) {
+		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") || text == "" ||
+			name == TokenVariable || name == TokenFileVariable {
 			continue
 		}
 		k, ok := byName[name]

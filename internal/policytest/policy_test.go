@@ -282,6 +282,7 @@ var hostsAllowed = map[string]string{
 	"mlcommons.org":      "the vocabulary of a Croissant file",
 	"schema.org":         "likewise",
 	"purl.org":           "likewise",
+	"s3.amazonaws.com":   "where blobs: s3://… leads, unless AWS_ENDPOINT_URL names another server",
 	"spdx.org":           "the identifier of a licence, in a Croissant file",
 }
 

@@ -206,8 +206,10 @@ func (p *parser) dead(why string) {
 // itself: the code that pytest loads first left the program (os._exit) or crashed it.
 // One that was killed from outside, or that never began, says nothing.
 func (p *parser) settle(r sandbox.Result) {
-	if u := p.units[wholeTree]; u != nil && strings.HasSuffix(u.why, nothingCollected) {
-		u.why += ": " + toldWhy(r.Output) // some versions tell nobody but the terminal
+	for _, u := range p.units {
+		if strings.HasSuffix(u.why, nothingCollected) {
+			u.why += ": " + toldWhy(r.Output) // some versions tell nobody but the terminal
+		}
 	}
 	if !p.booted || p.ended || p.fault != "" || len(p.order) > 0 || r.End != sandbox.Exited {
 		return
