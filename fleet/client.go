@@ -32,7 +32,7 @@ type Client struct {
 func Dial(url, token string, options ...nats.Option) (*Client, error) {
 	nc, err := nats.Connect(url, append([]nats.Option{
 		nats.Name("benchmint work"), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond), nats.Timeout(10 * time.Second),
-		nats.UserInfo(workerName, token), nats.CustomInboxPrefix(inboxes), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.UserInfo(workerName, token), nats.Token(token), nats.CustomInboxPrefix(inboxes), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
 	}, options...)...)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", url, err)
