@@ -132,7 +132,7 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 		return nil, err
 	}
 	connect := []nats.Option{nats.Token(token)}
-	how := "with its token in " + config.TokenVariable
+	how := config.TokenVariable + "=…"
 	if !isNATS(on.address) {
 		if file := filepath.Join(dir, "token"); token == "" {
 			if token, err = tokenIn(file); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -137,7 +138,7 @@ func TestDeploy(t *testing.T) {
 		}
 		for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 			var document any
-			if err := decoder.Decode(&document); err == io.EOF {
+			if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				t.Fatalf("%s: %v", name, err)
