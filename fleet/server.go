@@ -79,6 +79,9 @@ func workerMay() *server.Permissions {
 // inboxes is where a worker gets answers.
 const inboxes = "_INBOX_worker"
 
+// Own is the URL by which the coordinator connects to its own server, with Options: through memory, so without TLS.
+const Own = "nats://localhost"
+
 // Options connect the coordinator to its own server.
 func (s *Server) Options() []nats.Option {
 	return []nats.Option{nats.InProcessServer(s.Server), nats.UserInfo(coordinatorName, s.secret)}

@@ -24,7 +24,7 @@ import (
 )
 
 func newImages(p *program) *cobra.Command {
-	return group("images", "make the Docker images that solvers work in", newImagesBuild(p))
+	return group("images", "make the Docker images that solvers work in", newImagesBuild(p), newImagesPush(p))
 }
 
 func newImagesBuild(p *program) *cobra.Command {

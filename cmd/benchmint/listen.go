@@ -134,12 +134,13 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 		options.Complete = completer{on.model}.complete
 	}
 	p = &post{terminal: t, url: on.address}
+	at := on.address
 	token, err := t.token()
 	if err != nil {
 		return nil, err
 	}
 	connect := []nats.Option{nats.Token(token)}
-	how := "with its token in " + config.TokenVariable
+	how := config.TokenVariable + "=…"
 	if !isNATS(on.address) {
 		if file := filepath.Join(dir, "token"); token == "" {
 			if token, err = tokenIn(file); err != nil {
@@ -154,9 +155,9 @@ func (t *terminal) listen(ctx context.Context, on posted) (p *post, err error) {
 		if p.server, err = fleet.Serve(filepath.Join(dir, "nats"), on.address, token, secure); err != nil {
 			return nil, unmet("--listen: %w", err)
 		}
-		p.url, connect = p.server.URL(), p.server.Options()
+		p.url, at, connect = p.server.URL(), fleet.Own, p.server.Options()
 	}
-	if p.Coordinator, err = fleet.Open(ctx, p.url, options, connect...); err != nil {
+	if p.Coordinator, err = fleet.Open(ctx, at, options, connect...); err != nil {
 		if p.server != nil {
 			p.server.Close()
 		}

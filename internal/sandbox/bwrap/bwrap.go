@@ -5,8 +5,8 @@
 // never runs a command with a capability. Where the machine cannot keep a rule, New
 // refuses.
 //
-// As root, commands run as the real user sandbox.UID; as an ordinary user, inside a
-// user namespace where that number stands for the user. What a run writes goes to
+// As root, commands run as the real user sandbox.UID; as an ordinary user, or as root
+// without CAP_SYS_ADMIN, inside a user namespace where that number stands for the user. What a run writes goes to
 // one overlay over the stack of its layers (or a copy, where none can be mounted).
 // Memory, processes and CPU are held by control groups where we can make them, else
 // by a watchdog and by rlimits; disk always by a watchdog over all that was written
@@ -53,7 +53,7 @@ type Sandbox struct {
 	etc     string
 	empty   string
 	ca      []byte
-	root    bool // really root: commands run as another user
+	root    bool // root with its rights: commands run as another user
 	overlay bool
 	groups  controllers
 	leases  *sandbox.Leases
@@ -76,7 +76,7 @@ func New(ctx context.Context, o Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sandbox{store: store{dir: filepath.Join(dir, "bwrap")}, options: o, program: program, root: os.Geteuid() == 0}
+	s := &Sandbox{store: store{dir: filepath.Join(dir, "bwrap")}, options: o, program: program, root: os.Geteuid() == 0 && administers()}
 	if o.CABundle != "" {
 		if s.ca, err = os.ReadFile(o.CABundle); err != nil {
 			return nil, fmt.Errorf("reading the CA bundle: %w", err)

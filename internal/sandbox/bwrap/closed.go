@@ -27,16 +27,14 @@ func closed(ctx context.Context, root bool) (why, get string, ok bool) {
 	status := statusOf("/proc/self/status")
 	filtered := status["Seccomp"] == "2"
 	flags := []string{"--mount", "--pid", "--fork"}
-	if root {
-		if capabilities, err := strconv.ParseUint(status["CapEff"], 16, 64); err == nil && capabilities&(1<<unix.CAP_SYS_ADMIN) == 0 {
-			return "the user is root and lacks CAP_SYS_ADMIN, so it makes no namespace", "run as an ordinary user; " + podHint, true
-		}
-	} else {
+	if !root {
 		flags = append(flags, "--user", "--map-root-user")
 	}
 	if said := tried(ctx, flags...); said != "" {
 		why = "the kernel gives no namespace: " + said
 		switch {
+		case !root && os.Geteuid() == 0 && strings.Contains(said, "uid_map"): // user_namespaces(7): it cannot map itself
+			return why + "; the user is root and lacks CAP_SYS_ADMIN and CAP_SETFCAP", "run as an ordinary user; " + podHint, true
 		case !root && strings.Contains(said, "No space left"):
 			return why + "; user.max_user_namespaces is " + setting("/proc/sys/user/max_user_namespaces"), "sysctl user.max_user_namespaces=10000", true
 		case !root && setting("/proc/sys/kernel/unprivileged_userns_clone") == "0":
@@ -58,6 +56,12 @@ func closed(ctx context.Context, root bool) (why, get string, ok bool) {
 		return "the kernel gives no network namespace: " + said, podHint, true
 	}
 	return "", "", false
+}
+
+// administers reports whether the process has CAP_SYS_ADMIN, without which root is as anybody else here.
+func administers() bool {
+	capabilities, err := strconv.ParseUint(statusOf("/proc/self/status")["CapEff"], 16, 64)
+	return err == nil && capabilities&(1<<unix.CAP_SYS_ADMIN) != 0
 }
 
 // tried runs nothing in new namespaces, and returns what unshare complained about.

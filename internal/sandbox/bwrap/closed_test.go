@@ -25,7 +25,10 @@ func inPod(dir string) int {
 		return 0
 	}
 	fmt.Println(err)
-	return 1
+	if err != nil {
+		return 1
+	}
+	return 0
 }
 
 // TestClosed opens the sandbox in pods that lack one setting each: bubblewrap itself makes
@@ -48,7 +51,9 @@ func TestClosed(t *testing.T) {
 		{"seccomp", `exec 9<"` + filter + `"; ` + ordinary + "--seccomp 9", "a seccomp filter is in force", "seccompProfile"},
 		{"no_user_namespaces", ordinary + "--disable-userns", "user.max_user_namespaces is ", "sysctl user.max_user_namespaces="},
 		{"masked_proc", ordinary + "--ro-bind /dev/null /proc/version", "of this one are masked", "procMount: Unmasked"},
-		{"root_without_capabilities", "exec setpriv --bounding-set=-all --inh-caps=-all", "lacks CAP_SYS_ADMIN", "run as an ordinary user"},
+		{"root_without_capabilities", "exec setpriv --bounding-set=-all --inh-caps=-all", "lacks CAP_SYS_ADMIN and CAP_SETFCAP", "run as an ordinary user"},
+		// A pod's default: it makes namespaces as an ordinary user does.
+		{"root_without_sys_admin", "exec setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin", "<nil>", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
