@@ -260,6 +260,22 @@ func disturbs(n syntax.Node, objects map[string]bool) bool {
 	return false
 }
 
+// acts reports whether a statement calls what may do more than give a value: old := kit.SetLanguage("fr").
+func acts(n syntax.Node) bool {
+	for c := range n.Within() {
+		callee := words(c.Child("function"))
+		if !c.Is("call", "call_expression") || len(callee) == 0 {
+			continue
+		}
+		last := callee[len(callee)-1]
+		makes := strings.HasPrefix(last, "New") || last == "make" || c.Is("call") && last[0] >= 'A' && last[0] <= 'Z'
+		if !makes && !reads.MatchString(last) {
+			return true
+		}
+	}
+	return false
+}
+
 // needed are the statements before a claim but for those that only give names that are not used; ok
 // is false where a block, or an assertion that acts, may change what the claim is about.
 func needed(at syntax.Node, c claim, before []step, in row) (steps []step, ok bool) {
@@ -273,6 +289,8 @@ func needed(at syntax.Node, c claim, before []step, in row) (steps []step, ok bo
 			return nil, false
 		}
 		for _, name := range st.binds {
+			// Separator = "_" sets a name that is no variable of the test.
+			st.does = st.does || st.node.Is("assignment_statement") && !objects[name] || acts(st.node)
 			objects[name] = true
 		}
 		if st.does = st.does || effect; !st.asks {

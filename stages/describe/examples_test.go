@@ -42,6 +42,7 @@ func TestExamples_python(t *testing.T) {
 		{"fixture", "def test_x(empty):\n    empty.add(1)\n    assert empty.size() == 1", "after `empty.add(1)`, `empty.size()` gives `1`"},
 		{"lines", "def test_x():\n    assert size(\n        '''a\nb''',\n        2,\n    ) == 1", "`size(\"a\\nb\", 2)` gives `1`"},
 		{"comprehension", "def test_x():\n    assert [n.x for n in kit.all()] == [1]", "`[n.x for n in kit.all()]` gives `[1]`"},
+		{"bound_effect", "def test_x():\n    old = kit.activate('fr')\n    assert size(1) == 'o'", "with `old = kit.activate('fr')`, `size(1)` gives `'o'`"},
 		{"effect", "def test_x():\n    kit.activate('fr')\n    assert size(1) == 'o'", "after `kit.activate('fr')`, `size(1)` gives `'o'`"},
 
 		{"alias", "def test_x():\n    s = Set()\n    other = s\n    other.add(1)\n    assert s.size() == 1", "after `s = Set()`, `other = s` and `other.add(1)`, `s.size()` gives `1`"},
@@ -75,6 +76,9 @@ func TestExamples_go(t *testing.T) {
 	t.Parallel()
 	const base = "package kit\n\nimport (\n\t\"testing\"\n\t\"strings\"\n\t\"github.com/stretchr/testify/assert\"\n)\n\nfunc setUpSize() {}\n\nfunc assertSize(t *testing.T, n int) {}\n\n"
 	for _, tc := range []struct{ name, body, want string }{
+		{"package_variable", `defer func(old string) { Sep = old }(Sep); Sep = "_"; if got := Size(1, "a"); got != "b" { t.Error(1) }`, "with `Sep = \"_\"`, `Size(1, \"a\")` gives `\"b\"`"},
+		{"bound_effect", `old := Size(2, "x"); if got := Size(1, "a"); got != "b" { t.Error(old) }`, "`Size(1, \"a\")` gives `\"b\"`"},
+		{"effect_bound", `old := Turn("x"); if got := Size(1, "a"); got != "b" { t.Error(old) }`, "with `old := Turn(\"x\")`, `Size(1, \"a\")` gives `\"b\"`"},
 		{"got_want", `if got := Size(1, "a"); got != "1a" { t.Errorf("x") }`, "`Size(1, \"a\")` gives `\"1a\"`"},
 		{"bound", `got, err := Size(1, "a"); if err != nil { t.Fatal(err) }; if got != "b" { t.Error(1) }`, "`Size(1, \"a\")` gives `\"b\"`"},
 		{"error", `_, err := Size(1, "a"); if err == nil { t.Fatal(err) }`, "`Size(1, \"a\")` gives an error"},
@@ -89,7 +93,7 @@ func TestExamples_go(t *testing.T) {
 		{"done_in_an_assertion", `s := New(); if s.Add(1) != nil { t.Fatal() }; assert.Equal(t, 1, s.Len())`, "`New().Add(1)` gives `nil`"},
 		{"asserted_by_doing", `s := New(); assert.True(t, s.Add(1)); assert.Equal(t, 1, s.Len())`, "`New().Add(1)` is true"},
 		{"turned", `expect := "a"; assert.Equal(t, expect, Size(1, "a"))`, "`Size(1, \"a\")` gives `\"a\"`"},
-		{"written_too", `n, err := New().Write(1); if err != nil { t.Fatal(err) }; s := New(); m, err := s.Write(1); if err != nil { t.Fatal(err) }; if s.Len() != 1 { t.Error() }`, "with `s := New()` and `m, err := s.Write(1)`, `s.Len()` gives `1`"},
+		{"written_too", `n, err := New().Write(1); if err != nil { t.Fatal(err) }; s := New(); m, err := s.Write(1); if err != nil { t.Fatal(err) }; if s.Len() != 1 { t.Error() }`, "with `n, err := New().Write(1)`, `s := New()` and `m, err := s.Write(1)`, `s.Len()` gives `1`"},
 		{"subtests", `t.Run("a", func(t *testing.T) { assert.True(t, New().Has(1)) }); t.Run("b", func(t *testing.T) { assert.True(t, New().Has(2)) })`, "`New().Has(1)` is true\n`New().Has(2)` is true"},
 		{"subtests_share", `s := New(); t.Run("a", func(t *testing.T) { s.Add(1); assert.True(t, s.Has(1)) }); t.Run("b", func(t *testing.T) { assert.True(t, s.Has(2)) })`, "after `s := New()` and `s.Add(1)`, `s.Has(1)` is true"},
 

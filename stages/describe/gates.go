@@ -93,7 +93,7 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	examples := ""
 	if d.Provider == prompts.Rules && t.start.Kind != schemas.KindEdit { // a model sees the tests
 		all := t.code.examples()
-		examples, stated = stateExamples(all), stated+2*len(all)
+		examples = stateExamples(all) // they make no request of one that says too little
 	}
 	more := stateLiterals(d.Text+examples, t.literals, t.shown)
 	if d.Provider == prompts.Rules { // a model sees what the tests compare with

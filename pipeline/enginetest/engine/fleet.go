@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/benchmint/benchmint/fleet"
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/store"
@@ -38,7 +40,7 @@ func (f spread) begin(ctx context.Context, dir string, plan *pipeline.Plan, s *s
 	}
 	var c *fleet.Coordinator
 	if strings.HasPrefix(url, "nats://") {
-		c, err = fleet.Open(ctx, url, options)
+		c, err = fleet.Open(ctx, url, options, nats.Token(f.token))
 	} else {
 		var server *fleet.Server
 		for range 50 { // of a coordinator that was killed: its port is free in a moment
