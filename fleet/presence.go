@@ -52,7 +52,8 @@ func (w *workers) tell() {
 
 // watch leaves out who is silent, and tells of it.
 func (w *workers) watch(ctx context.Context, silent func(worker string)) {
-	tick := time.NewTicker(w.lease / beatsInLease)
+	const looks = 10 // in a lease
+	tick := time.NewTicker(w.lease / looks)
 	defer tick.Stop()
 	for {
 		select {

@@ -34,6 +34,10 @@ func (s *Store) Begin(ctx context.Context, o pipeline.BeginOptions) error {
 	p.until(o.Until, have)
 	s.plan.Store(p)
 	s.worker.Store(o.Worker)
+	s.spared.Store(0)
+	if len(o.Away) > 0 {
+		s.spared.Store(1)
+	}
 	if err := s.takeBack(ctx, o); err != nil {
 		return fmt.Errorf("taking back steps of a process that died: %w", err)
 	}

@@ -19,7 +19,13 @@ func (s *Store) Claim(ctx context.Context, owner string, wants []pipeline.Want) 
 	err := s.write(ctx, "claim", func(t *tx) {
 		out = nil
 		for _, w := range wants {
-			for n := w.N; n > 0; {
+			n := w.N
+			if s.spared.Load() > 0 { // first: they have waited for longest
+				got, _ := t.startable(t.claim(owner, w.Stage, "crashes > 0 AND crashes = 1 AND stage = $2", w.Stage, n))
+				out = append(out, got...)
+				n -= len(got)
+			}
+			for n > 0 {
 				got, put := t.startable(t.claim(owner, w.Stage, "crashes = 0 AND stage = $2", w.Stage, n))
 				out = append(out, got...)
 				if n -= len(got); put == 0 {
@@ -107,14 +113,14 @@ func (t *tx) putOff(stage string) {
 	}
 }
 
-// ClaimSuspect gives an owner one step over which a process died before: the one
+// ClaimSuspect gives an owner one step over which a process died before (of a run with workers: two): the one
 // with the fewest deaths, so that bystanders are cleared and the culprit comes
 // last. Nil where there is none, or where this owner runs one already.
 func (s *Store) ClaimSuspect(ctx context.Context, owner string, stages []string) (*pipeline.Claim, error) {
 	var out []pipeline.Claim
 	err := s.write(ctx, "suspect", func(t *tx) {
 		out = nil
-		if one[int](t, "SELECT count(*) FROM step WHERE state = 'running' AND owner = $1 AND crashes > 0", owner) > 0 {
+		if one[int](t, "SELECT count(*) FROM step WHERE state = 'running' AND owner = $1 AND crashes > $2", owner, s.spared.Load()) > 0 {
 			return
 		}
 		for {
@@ -145,7 +151,7 @@ func (t *tx) leastSuspect(stages []string) (id int64, stage string) {
 			id, stage = n, name
 		}
 		return err
-	}, "SELECT id, stage FROM step WHERE state = 'ready' AND crashes > 0 AND live ORDER BY crashes, id")
+	}, "SELECT id, stage FROM step WHERE state = 'ready' AND crashes > 0 AND crashes > $1 AND live ORDER BY crashes, id", t.s.spared.Load())
 	return id, stage
 }
 

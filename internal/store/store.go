@@ -77,6 +77,9 @@ type Store struct {
 
 	plan   atomic.Pointer[plan]
 	worker atomic.Value // string: whose reservations are made here
+	// spared is how many deaths make no suspect: 1 where steps are done on other machines, of which each
+	// takes many bystanders with it when it dies.
+	spared atomic.Int32
 }
 
 // Open opens the store at a folder, made where it is missing, and brings its tables up to
