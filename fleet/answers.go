@@ -167,13 +167,23 @@ func (c *Coordinator) pay(ctx context.Context, what string, q question, a *answe
 func (c *Coordinator) layer(ctx context.Context, made bool, q question) (schemas.Digest, error) {
 	note := "layer " + q.Key
 	have, err := c.Notes.Note(note)
-	if err != nil || have != "" || !made {
-		return schemas.Digest(have), err
-	}
-	if f, err := c.Layers.Open(q.Digest); err != nil {
-		return "", errors.New("the content of the environment was not brought")
-	} else if err := f.Close(); err != nil {
+	if err != nil {
 		return "", err
 	}
+	// One that was deleted is made again.
+	if d := schemas.Digest(have); have != "" && c.hasLayer(d) {
+		return d, nil
+	}
+	if !made {
+		return "", nil
+	}
+	if !c.hasLayer(q.Digest) {
+		return "", errors.New("the content of the environment was not brought")
+	}
 	return q.Digest, c.Notes.SetNote(ctx, note, string(q.Digest))
+}
+
+func (c *Coordinator) hasLayer(d schemas.Digest) bool {
+	f, err := c.Layers.Open(d)
+	return err == nil && f.Close() == nil
 }

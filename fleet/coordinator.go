@@ -213,8 +213,9 @@ func (c *Coordinator) hear(ctx context.Context, stream string, take func(jetstre
 func (c *Coordinator) reported(m jetstream.Msg) {
 	id := strings.TrimPrefix(m.Subject(), reportSubject)
 	var w wire
-	if err := unpack(m.Data(), &w, c.Blobs); err != nil {
-		// What a worker says must not end the run: the step is another's.
+	if err := unpack(m.Data(), &w, c.Blobs); errors.As(err, new(*blob.FaultError)) {
+		w = wire{fault: fmt.Errorf("reading what a worker made: %w", err)}
+	} else if err != nil { // no report: the worker is not in its right mind
 		w = wire{died: true}
 	}
 	c.give(id, w)
@@ -334,6 +335,7 @@ func (c *Coordinator) Do(ctx context.Context, t pipeline.Task) (pipeline.Report,
 		c.wait[id] = ch
 	}
 	c.mu.Unlock()
+	defer c.tellNobody(step)
 	if !has && !out {
 		if err := c.send(ctx, id, t); err != nil {
 			c.forgo(id)
@@ -346,15 +348,14 @@ func (c *Coordinator) Do(ctx context.Context, t pipeline.Task) (pipeline.Report,
 		c.forgo(id)
 		return pipeline.Report{}, context.Cause(ctx)
 	}
-	c.mu.Lock()
-	delete(c.tell, step)
-	c.gone[id] = w.died
-	if !w.died {
-		delete(c.gone, id)
-	}
-	c.mu.Unlock()
 	switch {
+	case w.fault != nil:
+		c.purge(id)
+		return pipeline.Report{}, &pipeline.Halted{Err: w.fault}
 	case w.died:
+		c.mu.Lock()
+		c.gone[id] = true
+		c.mu.Unlock()
 		return pipeline.Report{}, pipeline.ErrDied
 	case w.Back:
 		c.purge(id)
@@ -392,6 +393,12 @@ func (c *Coordinator) send(ctx context.Context, id string, t pipeline.Task) erro
 		case <-time.After(time.Second):
 		}
 	}
+}
+
+func (c *Coordinator) tellNobody(step [2]string) {
+	c.mu.Lock()
+	delete(c.tell, step)
+	c.mu.Unlock()
 }
 
 // forgo waits for a task no more. What its worker says is kept for the next run.

@@ -83,6 +83,7 @@ type wire struct {
 	Back   bool   `json:"back,omitempty"`  // the worker gives the task back
 	Other  string `json:"other,omitempty"` // why this worker cannot do the task at all
 	died   bool
+	fault  error // of this machine: what the worker said cannot be read here
 }
 
 // parcel is JSON in a message, or where it is in the depot.

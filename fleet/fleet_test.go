@@ -3,6 +3,8 @@ package fleet_test
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -96,7 +98,7 @@ func (l *lab) work(name string, slots int, plan *pipeline.Plan) (stop func() err
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- client.Work(ctx, fleet.Work{Name: name, Host: "h", Slots: slots, Lease: l.lease, Plan: plan, Now: time.Now, Over: true})
+		ended <- client.Work(ctx, fleet.Work{Name: name, Host: "h", Slots: slots, Lease: l.lease, Plan: plan, Now: time.Now})
 		client.Close()
 	}()
 	return sync.OnceValue(func() error {
@@ -228,4 +230,56 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("a worker of another version ended with %v, want ErrOther", err)
 	}
 	l.wantDataset()
+}
+
+// TestLayers: an environment that one worker brought is read by another, the first content stays, and one that was
+// deleted is made again.
+func TestLayers(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, enginetest.Spike(25, 6))
+	l.open()
+	defer func() { l.coord.Close(true) }()
+	client, err := fleet.Dial(l.server.URL(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	here, err := blob.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here.Remote = client.Depot(true)
+	layers, key := client.Layers(here), schemas.DigestBytes([]byte("key"))
+	got := func() (text string, ok bool) {
+		t.Helper()
+		ok, err := layers.Get(t.Context(), key, func(r io.Reader) error {
+			b, err := io.ReadAll(r)
+			text = string(b)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text, ok
+	}
+	put := func(text string) {
+		t.Helper()
+		if err := layers.Put(t.Context(), key, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := got(); ok {
+		t.Error("there before it was brought")
+	}
+	put("first")
+	put("second")
+	if text, _ := got(); text != "first" {
+		t.Errorf("%q, want what was brought first", text)
+	}
+	if err := os.RemoveAll(filepath.Join(l.dir, "layers")); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := got(); ok {
+		t.Error("there although it was deleted")
+	}
 }

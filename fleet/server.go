@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -36,7 +38,7 @@ func Serve(dir, address, token string, t *tls.Config) (*Server, error) {
 	if n == 0 {
 		n = server.RANDOM_PORT
 	}
-	// A name in use is said before the server starts: it would end the process.
+	// An address in use is said before the server starts, which would end the process.
 	if l, err := net.Listen("tcp", address); err != nil {
 		return nil, err
 	} else if err := l.Close(); err != nil {
@@ -87,8 +89,14 @@ func (s *Server) Options() []nats.Option {
 	return []nats.Option{nats.InProcessServer(s.Server), nats.UserInfo(coordinatorName, s.secret)}
 }
 
-// URL is where workers find the server, by the address that it was asked to listen at.
-func (s *Server) URL() string { return s.ClientURL() }
+// URL is where workers find the server: by this machine's name where it listens at all interfaces.
+func (s *Server) URL() string {
+	url := s.ClientURL()
+	if host, err := os.Hostname(); err == nil {
+		url = strings.NewReplacer("//0.0.0.0:", "//"+host+":", "//[::]:", "//"+host+":").Replace(url)
+	}
+	return url
+}
 
 // Close stops the server.
 func (s *Server) Close() {

@@ -2,14 +2,13 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-
-	"encoding/json"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -25,16 +24,13 @@ type Work struct {
 	Slots int
 	Lease time.Duration // of the coordinator
 	Plan  *pipeline.Plan
-	// Began and Ended hear of each task; nil is nobody.
-	Began func(stage, key string)
+	// Ended hears of each task; nil is nobody.
 	Ended func(stage, key string, r pipeline.Report)
 	Now   func() time.Time
-	// Over ends the worker when the run is done.
-	Over bool
 }
 
-// ErrOver means that the run is done.
-var ErrOver = errors.New("the run is done")
+// errOver means that the run is done.
+var errOver = errors.New("the run is done")
 
 // worker is one that works.
 type worker struct {
@@ -57,13 +53,11 @@ func (c *Client) Work(ctx context.Context, work Work) error {
 	}
 	ctx, w.stop = context.WithCancelCause(ctx)
 	defer w.stop(nil)
-	if w.Over {
-		over, err := c.nc.Subscribe(overSubject, func(*nats.Msg) { w.stop(ErrOver) })
-		if err != nil {
-			return err
-		}
-		defer func() { _ = over.Unsubscribe() }()
+	over, err := c.nc.Subscribe(overSubject, func(*nats.Msg) { w.stop(errOver) })
+	if err != nil {
+		return err
 	}
+	defer func() { _ = over.Unsubscribe() }()
 	c.nc.SetReconnectHandler(func(*nats.Conn) { w.say(false) })
 	beating, rest := context.WithCancel(context.WithoutCancel(ctx))
 	var heart sync.WaitGroup
@@ -73,7 +67,7 @@ func (c *Client) Work(ctx context.Context, work Work) error {
 	heart.Wait()
 	w.say(true)
 	_ = c.nc.FlushTimeout(time.Second)
-	if cause := context.Cause(ctx); !errors.Is(cause, ErrOver) {
+	if cause := context.Cause(ctx); !errors.Is(cause, errOver) {
 		return cause
 	}
 	return nil
@@ -166,10 +160,11 @@ func (w *worker) task(ctx context.Context, m jetstream.Msg) {
 		return
 	}
 	if err == nil {
-		err = unpack(m.Data(), &t, w.client.blobs)
-	}
-	if err == nil {
-		out.Report, err = w.perform(ctx, id, t)
+		if fault := unpack(m.Data(), &t, w.client.blobs); fault != nil { // given back, it would come again at once
+			out.Report = pipeline.Report{State: schemas.StepInterrupted, Detail: "reading the task: " + fault.Error()}
+		} else {
+			out.Report, err = w.perform(ctx, id, t)
+		}
 	}
 	switch {
 	case errors.Is(err, pipeline.ErrOther):
@@ -194,9 +189,6 @@ func (w *worker) perform(ctx context.Context, id string, t pipeline.Task) (pipel
 	w.doing[id] = d
 	w.mu.Unlock()
 	w.say(false)
-	if w.Began != nil {
-		w.Began(t.Stage, t.Key)
-	}
 	r, err := w.Plan.Perform(ctx, t, func(text string) {
 		w.mu.Lock()
 		d.Text = text
@@ -229,9 +221,11 @@ func (w *worker) hold(ctx context.Context, m jetstream.Msg) {
 // the worker is to stop meanwhile: it tries for one lease more.
 func (w *worker) report(ctx context.Context, m jetstream.Msg, id string, out wire) {
 	data, err := pack(out, w.client.blobs)
-	if err != nil {
+	if err != nil { // the depot takes nothing from this machine: no fault of the task
 		w.stop(err)
-		return // the lease ends
+		if data, err = pack(wire{Worker: w.Name, Back: true}, w.client.blobs); err != nil {
+			return
+		}
 	}
 	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()

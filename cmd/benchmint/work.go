@@ -91,8 +91,14 @@ func (p *program) work(ctx context.Context, url string, f workFlags) error {
 		}
 		err = p.workFor(ctx, client, url, f)
 		client.Close()
-		if !f.stay || err != nil {
+		// Another run at the same address may have other settings: it is asked anew.
+		next := err == nil || errors.Is(err, fleet.ErrSilent) || errors.Is(err, pipeline.ErrOther) && !errors.As(err, new(*ended))
+		if !f.stay || !next || ctx.Err() != nil {
 			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
 		}
 	}
 }
@@ -115,7 +121,7 @@ func (p *program) comeTo(ctx context.Context, url string, f workFlags) (*fleet.C
 		}
 		select {
 		case <-waiting.Done():
-			return nil, err
+			return nil, cmp.Or(ctx.Err(), err)
 		case <-time.After(time.Second):
 		}
 	}
@@ -284,7 +290,7 @@ func (s *serving) serve(ctx context.Context, url string) error {
 	slots := cmp.Or(s.flags.slots, s.config.Proof.Parallel, 1)
 	s.say("working for %s with %s (%s)", url, plural(slots, "slot"), s.workshop.kind)
 	err := s.client.Work(ctx, fleet.Work{
-		Name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), s.now().UnixNano()), Host: host, Slots: slots, Lease: s.lease, Plan: s.plan, Now: s.now, Over: !s.flags.stay,
+		Name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), s.now().UnixNano()), Host: host, Slots: slots, Lease: s.lease, Plan: s.plan, Now: s.now,
 		Ended: s.ended,
 	})
 	t := s.out()

@@ -35,7 +35,7 @@ func (e *FaultError) Error() string {
 	if e.Writes {
 		return fmt.Sprintf("writing a blob to %s: %v", e.Dir, e.Err)
 	}
-	return fmt.Sprintf("%v; put back what is missing in %s, the folder of blobs, which all machines of a run share", e.Err, e.Dir)
+	return fmt.Sprintf("%v; put back what is missing in %s, the folder of blobs", e.Err, e.Dir)
 }
 
 func (e *FaultError) Unwrap() error { return e.Err }

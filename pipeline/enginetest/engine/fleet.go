@@ -81,6 +81,6 @@ func (f spread) work(ctx context.Context, dir string, slots int, plan *pipeline.
 	blobs.Remote = client.Depot(false)
 	client.Keep(blobs)
 	return client.Work(ctx, fleet.Work{
-		Name: "w" + strconv.Itoa(os.Getpid()), Host: "h", Slots: slots, Lease: f.lease, Plan: plan, Now: time.Now, Over: true,
+		Name: "w" + strconv.Itoa(os.Getpid()), Host: "h", Slots: slots, Lease: f.lease, Plan: plan, Now: time.Now,
 	})
 }

@@ -227,7 +227,7 @@ func (s *Set) bring(ctx context.Context, name string) error {
 	}
 	o, err := s.Bring(ctx, name)
 	if err != nil {
-		return fmt.Errorf("getting %s from the run: %w", name, err)
+		return &pipeline.Halted{Err: fmt.Errorf("getting %s from the run: %w", name, err)} // it says nothing of the item
 	}
 	s.AddLocal(o.Info().URL, o)
 	return nil
