@@ -65,24 +65,33 @@ var (
 	tryGo string
 )
 
-var seconds = strconv.Itoa(int(Ahead / time.Second))
+// Shift is how far a clock is ahead, in whole seconds; 0 means the real time.
+type Shift struct {
+	Ahead time.Duration
+	Files bool // the times of files are ahead as well
+}
+
+func (s Shift) seconds() string { return strconv.Itoa(int(s.Ahead / time.Second)) }
+
+// Days is the shift that n days mean: the time of day is another one as well, as in Ahead.
+func Days(n int) Shift { return Shift{Ahead: time.Duration(n)*24*time.Hour + Ahead%(24*time.Hour)} }
 
 // ahead names the shift in a program or script.
-func ahead(text string) string { return strings.ReplaceAll(text, "AHEAD", seconds) }
+func (s Shift) in(text string) string { return strings.ReplaceAll(text, "AHEAD", s.seconds()) }
 
-// Preload is c under the clock, for what is linked with the C library. With files the times of
+// Preload is c under the clock, for what is linked with the C library. With s.Files the times of
 // files are ahead as well. The interpreter, "" for none, is of Python 3 and tries the clock first.
 //
 // NOTE: libfaketime 0.9.10 has no setting that leaves both time.sleep (Python 3.11) and
 // Event.wait alone, so that the library is our own: some lines of C, compiled in each run for
 // the C library that is there. A binary of ours would need one for each of these.
-func Preload(c schemas.Command, interpreter string, files bool) schemas.Command {
-	defined, try := "-DAHEAD="+seconds+"L", ""
-	if files {
+func Preload(c schemas.Command, interpreter string, s Shift) schemas.Command {
+	defined, try := "-DAHEAD="+s.seconds()+"L", ""
+	if s.Files {
 		defined += " -DFILES"
 	}
 	if interpreter != "" {
-		try = ahead(tryPython)
+		try = s.in(tryPython)
 	}
 	c.Argv = append([]string{"/bin/sh", "-c", preload, "clock", library, defined, interpreter, try}, c.Argv...)
 	return c
@@ -96,12 +105,12 @@ const (
 )
 
 // Overlay is a run of go test under the clock, whose toolchain is in the folder root: its own
-// overlay is kept, and added to. With files the times of files are ahead as well.
+// overlay is kept, and added to. With s.Files the times of files are ahead as well.
 //
 // NOTE: from Go 1.18 on amd64 only the runtime's assembly is another one, and only the linker
-// sees it: nothing is compiled again. Elsewhere, and with files, time.Now and os are compiled
+// sees it: nothing is compiled again. Elsewhere, and with s.Files, time.Now and os are compiled
 // with a line more, and with them all that imports them, which takes minutes in some projects.
-func Overlay(run recipe.TestRun, root string, files bool) (recipe.TestRun, error) {
+func Overlay(run recipe.TestRun, root string, s Shift) (recipe.TestRun, error) {
 	at := slices.Index(run.Command.Argv, "test")
 	if at < 0 {
 		return run, fmt.Errorf("it is not a go test: %s", strings.Join(run.Command.Argv, " "))
@@ -121,7 +130,7 @@ func Overlay(run recipe.TestRun, root string, files bool) (recipe.TestRun, error
 		whole.Replace = map[string]string{}
 	}
 	edited := []string{"time/time.go"}
-	if files {
+	if s.Files {
 		edited = append(edited, "os/stat_linux.go", "os/file_posix.go")
 	}
 	for _, file := range edited {
@@ -132,19 +141,20 @@ func Overlay(run recipe.TestRun, root string, files bool) (recipe.TestRun, error
 		return run, fmt.Errorf("writing an overlay: %w", err)
 	}
 	run.Command.Argv = slices.Insert(run.Command.Argv, at+1, flag+overlayPath, "-toolexec="+editedPath+"/link")
-	run.Command.Argv = append(prepared(root, overlayPath, tryPath), run.Command.Argv...)
-	run.Inputs = append(run.Inputs, sandbox.File{Path: overlayPath, Mode: 0o444, Data: data}, sandbox.File{Path: tryPath, Mode: 0o444, Data: []byte(ahead(tryGo))})
+	run.Command.Argv = append(s.prepared(root, overlayPath, tryPath), run.Command.Argv...)
+	run.Inputs = append(run.Inputs, sandbox.File{Path: overlayPath, Mode: 0o444, Data: data}, sandbox.File{Path: tryPath, Mode: 0o444, Data: []byte(s.in(tryGo))})
 	return run, nil
 }
 
-func prepared(root, overlayFile, tryFile string) []string {
-	return []string{"/bin/sh", "-c", ahead(overlay), "clock", path.Join(root, "bin/go"), root, overlayFile, editedPath, tryFile}
+func (s Shift) prepared(root, overlayFile, tryFile string) []string {
+	return []string{"/bin/sh", "-c", s.in(overlay), "clock", path.Join(root, "bin/go"), root, overlayFile, editedPath, tryFile}
 }
 
 // Warm prepares the clock and does nothing under it, in a cache that is to hold the runtime with
 // the clock ahead: the command, which never fails, and its files in the folder dir.
 func Warm(root, dir string) ([]string, []sandbox.File) {
+	s := Shift{Ahead: Ahead}
 	overlayFile, tryFile := path.Join(dir, "clock.json"), path.Join(dir, "clock/main.go")
-	argv := append([]string{"/bin/sh", "-c", `"$@" || :`, "clock"}, prepared(root, overlayFile, tryFile)...) // a cache that is not warm costs time
-	return append(argv, "true"), []sandbox.File{{Path: overlayFile, Mode: 0o444, Data: []byte("{}")}, {Path: tryFile, Mode: 0o444, Data: []byte(ahead(tryGo))}}
+	argv := append([]string{"/bin/sh", "-c", `"$@" || :`, "clock"}, s.prepared(root, overlayFile, tryFile)...) // a cache that is not warm costs time
+	return append(argv, "true"), []sandbox.File{{Path: overlayFile, Mode: 0o444, Data: []byte("{}")}, {Path: tryFile, Mode: 0o444, Data: []byte(s.in(tryGo))}}
 }

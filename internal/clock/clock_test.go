@@ -89,7 +89,7 @@ func TestPreload(t *testing.T) {
 		for _, files := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%t", strings.ReplaceAll(python, "/", "_"), files), func(t *testing.T) {
 				t.Parallel()
-				c := clock.Preload(schemas.Command{Argv: []string{python, "-c", waits}}, python, files)
+				c := clock.Preload(schemas.Command{Argv: []string{python, "-c", waits}}, python, clock.Shift{Ahead: clock.Ahead, Files: files})
 				ahead := int64(clock.Ahead.Seconds() / 600)
 				file := ahead
 				if files {
@@ -124,7 +124,7 @@ func TestTried(t *testing.T) {
 			if err := os.WriteFile(python, []byte("#!/bin/sh\nexec "+tc.python+` "$@"`), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			c := clock.Preload(schemas.Command{Argv: []string{"sh", "-c", `rm -r "${LD_PRELOAD%/*}"; exit 5`}}, python, false)
+			c := clock.Preload(schemas.Command{Argv: []string{"sh", "-c", `rm -r "${LD_PRELOAD%/*}"; exit 5`}}, python, clock.Shift{Ahead: clock.Ahead})
 			if tc.library != "" {
 				c.Argv[4] = tc.library
 			}
@@ -167,7 +167,7 @@ func TestOverlay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := recipe.TestRun{Command: schemas.Command{Argv: tc.argv}, Inputs: tc.inputs}
-			got, err := clock.Overlay(before, "/go", tc.files)
+			got, err := clock.Overlay(before, "/go", clock.Shift{Ahead: clock.Ahead, Files: tc.files})
 			if tc.err {
 				if err == nil {
 					t.Error("no error")

@@ -1,13 +1,14 @@
 package lang
 
 import (
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // Shifter is a Runner whose runs can be made under a clock that is ahead (internal/clock).
 type Shifter interface {
-	// Shift is one of Runs under the clock, and the way by which it is ahead. With files the
-	// times of files are ahead as well. An error says why it cannot be with this recipe.
-	Shift(r schemas.Recipe, run recipe.TestRun, files bool) (_ recipe.TestRun, by string, err error)
+	// Shift is one of Runs under the clock, and the way by which it is ahead. An error says
+	// why it cannot be with this recipe.
+	Shift(r schemas.Recipe, run recipe.TestRun, s clock.Shift) (_ recipe.TestRun, by string, err error)
 }

@@ -200,7 +200,7 @@ func Start(s schemas.Service, shift bool) schemas.Command {
 		c.Argv = append([]string{"bash", "-c", script, "serve"}, s.Start.Argv...)
 	}
 	if shift {
-		c = clock.Preload(c, "", false)
+		c = clock.Preload(c, "", clock.Shift{Ahead: clock.Ahead})
 	}
 	return c
 }

@@ -95,7 +95,7 @@ func TestStart(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	shifted := serve.Start(s, true)
-	want = clock.Preload(want, "", false)
+	want = clock.Preload(want, "", clock.Shift{Ahead: clock.Ahead})
 	if diff := cmp.Diff(want, shifted); diff != "" {
 		t.Errorf("shifted (-want +got):\n%s", diff)
 	}

@@ -70,7 +70,7 @@ func (p *prover) ahead(ctx context.Context) (underClock, error) {
 	// Go compiles the standard library again, the first time.
 	bench.Limits.Timeout = min(bench.Limits.Filled().Timeout, 10*time.Duration(p.proof.SuiteMS())*time.Millisecond+10*time.Minute)
 	pipeline.Doing(ctx, "state %s with the clock ahead", schemas.StateG)
-	at.Clock = testrun.Ahead
+	at.Clock = clock.Shift{Ahead: clock.Ahead}
 	first, err := bench.Run(ctx, at, testrun.ScopeClock, lang.Select{Number: 1})
 	if err != nil {
 		return underClock{}, err
@@ -88,7 +88,7 @@ func (p *prover) ahead(ctx context.Context) (underClock, error) {
 	}
 	slices.Sort(units)
 	pipeline.Doing(ctx, "state %s with the clock and the times of files ahead", schemas.StateG)
-	at.Clock = testrun.FilesAhead
+	at.Clock.Files = true
 	second, err := bench.Run(ctx, at, testrun.ScopeClock, lang.Select{Number: 2, Units: slices.Compact(units)})
 	if err == nil {
 		held.runs = append(held.runs, second)

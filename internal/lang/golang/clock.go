@@ -15,10 +15,10 @@ var _ lang.Shifter = Language{}
 const clockFrom = "1.16"
 
 // Shift compiles the run with a time.Now that is ahead.
-func (Language) Shift(r schemas.Recipe, run recipe.TestRun, files bool) (recipe.TestRun, string, error) {
+func (Language) Shift(r schemas.Recipe, run recipe.TestRun, s clock.Shift) (recipe.TestRun, string, error) {
 	if !atLeast(r, clockFrom) {
 		return run, "", fmt.Errorf("go test of Go %s has no -overlay (%s has)", r.Toolchain.Version, clockFrom)
 	}
-	run, err := clock.Overlay(run, goRoot(r), files)
+	run, err := clock.Overlay(run, goRoot(r), s)
 	return run, clock.ByOverlay, err
 }

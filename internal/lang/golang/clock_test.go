@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/environment/environmenttest"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/golang"
@@ -91,7 +92,7 @@ func TestShift(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, files := range []bool{false, true} {
-		run, _, err := golang.Language{}.Shift(r, golang.Language{}.Runs(r, tr, lang.Select{Number: 1})[0], files)
+		run, _, err := golang.Language{}.Shift(r, golang.Language{}.Runs(r, tr, lang.Select{Number: 1})[0], clock.Shift{Ahead: clock.Ahead, Files: files})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +127,7 @@ func TestShift(t *testing.T) {
 // A Go without -overlay is told by name.
 func TestShiftNeedsOverlay(t *testing.T) {
 	t.Parallel()
-	if _, _, err := (golang.Language{}).Shift(schemas.Recipe{Toolchain: schemas.Toolchain{Name: "go", Version: "1.15.15"}}, recipe.TestRun{}, false); err == nil {
+	if _, _, err := (golang.Language{}).Shift(schemas.Recipe{Toolchain: schemas.Toolchain{Name: "go", Version: "1.15.15"}}, recipe.TestRun{}, clock.Shift{Ahead: clock.Ahead}); err == nil {
 		t.Error("no error")
 	}
 }

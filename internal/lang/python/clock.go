@@ -10,7 +10,7 @@ import (
 var _ lang.Shifter = Language{}
 
 // Shift preloads the clock into the interpreter of the run and what it starts.
-func (Language) Shift(r schemas.Recipe, run recipe.TestRun, files bool) (recipe.TestRun, string, error) {
-	run.Command = clock.Preload(run.Command, interpreter(r), files)
+func (Language) Shift(r schemas.Recipe, run recipe.TestRun, s clock.Shift) (recipe.TestRun, string, error) {
+	run.Command = clock.Preload(run.Command, interpreter(r), s)
 	return run, clock.ByPreload, nil
 }

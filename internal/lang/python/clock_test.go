@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/environment/environmenttest"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -67,7 +68,7 @@ func TestShift(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, files := range []bool{false, true} {
-				run, _, err := Language{}.Shift(r, Language{}.Runs(r, tr, lang.Select{Number: 1})[0], files)
+				run, _, err := Language{}.Shift(r, Language{}.Runs(r, tr, lang.Select{Number: 1})[0], clock.Shift{Ahead: clock.Ahead, Files: files})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -46,7 +46,7 @@ func (b *Bench) Run(ctx context.Context, at Place, scope string, sel lang.Select
 		}
 		sel.Skip = append(slices.Clone(sel.Skip), ended...)
 		sel.Units = m.left()
-		if at.Clock == RealTime {
+		if at.Clock.Ahead == 0 {
 			scope = ScopeRest
 		}
 	}
@@ -88,7 +88,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 	if m.Run = rec; b.Observe != nil {
 		b.Observe(m)
 	}
-	if why := clock.Fault(rec.ExitCode); at.Clock != RealTime && why != "" {
+	if why := clock.Fault(rec.ExitCode); at.Clock.Ahead != 0 && why != "" {
 		return report, &NotShifted{why}
 	}
 	if last := len(outs) - 1; last >= 0 && outs[last].Result.End != sandbox.Exited {

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -108,7 +109,7 @@ type Place struct {
 	Tree  *tree.Tree
 	Layer sandbox.Layer
 	// Clock is the time that runs there go by.
-	Clock Clock
+	Clock clock.Shift
 	// Unbuilt is why there is no layer: the Dockerfile of the tree does not build. Nothing is run
 	// then, and no test loads.
 	Unbuilt string
