@@ -30,6 +30,8 @@ const (
 	// was made: neither is in the checksums. The digest of ReleaseFile stands in the shelf's feed.
 	ReleaseFile = "release.json"
 	CostFile    = "cost.json"
+	// ReproofFile is the ledger of re-proof: beside a dataset, and in a version what it says of its tasks.
+	ReproofFile = "reproof.jsonl"
 	DataDir     = "data"
 	TasksDir    = "tasks"
 	BlobsDir    = "blobs"

@@ -190,7 +190,7 @@ func ours(dir string) error {
 	return nil
 }
 
-var ownNames = []string{ReleaseFile, CostFile, ManifestFile, CardFile, RejectsFile, RedactionsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
+var ownNames = []string{ReleaseFile, CostFile, ReproofFile, ManifestFile, CardFile, RejectsFile, RedactionsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
 
 // swap makes tmp the dataset at dir in one step, and moves what is not ours over.
 func swap(tmp, dir string) error {

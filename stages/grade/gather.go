@@ -18,8 +18,8 @@ type Gathered struct {
 	Bad         int // those that are for no task or could not be read
 }
 
-// nopPatch changes nothing that a test could notice.
-const nopPatch = "diff --git a/benchmint-nop.txt b/benchmint-nop.txt\nnew file mode 100644\n--- /dev/null\n+++ b/benchmint-nop.txt\n@@ -0,0 +1 @@\n+This patch does nothing.\n"
+// NopPatch changes nothing that a test could notice.
+const NopPatch = "diff --git a/benchmint-nop.txt b/benchmint-nop.txt\nnew file mode 100644\n--- /dev/null\n+++ b/benchmint-nop.txt\n@@ -0,0 +1 @@\n+This patch does nothing.\n"
 
 // Own are predictions made from the tasks themselves: gold is each task's own patch, and nop
 // a patch without meaning.
@@ -33,7 +33,7 @@ func (d *Dataset) Own(gold, nop bool) (out []predictions.Prediction, err error) 
 			out = append(out, predictions.Prediction{Instance: id, Model: "gold", Patch: own, Where: "--gold"})
 		}
 		if nop {
-			out = append(out, predictions.Prediction{Instance: id, Model: "nop", Patch: []byte(nopPatch), Where: "--nop"})
+			out = append(out, predictions.Prediction{Instance: id, Model: "nop", Patch: []byte(NopPatch), Where: "--nop"})
 		}
 	}
 	return out, nil
@@ -69,7 +69,7 @@ func (d *Dataset) Gather(ctx context.Context, all []predictions.Prediction, say 
 				continue
 			}
 		}
-		ground, task, err := d.digests(row)
+		ground, task, err := d.Digests(row)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", x.Instance, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/patch"
@@ -49,6 +50,8 @@ type Config struct {
 	Limits sandbox.Limits `json:"limits"`
 	// Strict takes no patch whose lines have moved or that has to be mended.
 	Strict bool `json:"strict,omitempty"`
+	// Keep builds each patch once for all of its runs while its task is open.
+	Keep bool `json:"-"`
 }
 
 // Timeout bounds a grade: one run and a build, after the environment.
@@ -87,6 +90,11 @@ func (g *Grader) Depends(p schemas.Prediction) any {
 
 // Run grades one prediction.
 func (g *Grader) Run(ctx context.Context, p schemas.Prediction) (schemas.Grade, error) {
+	return g.Under(ctx, p, clock.Shift{})
+}
+
+// Under grades one prediction with the clock ahead. *testrun.NotShifted where it cannot be.
+func (g *Grader) Under(ctx context.Context, p schemas.Prediction, ahead clock.Shift) (schemas.Grade, error) {
 	grade := schemas.Grade{Prediction: p, Rules: Version}
 	text, err := g.patches.Get(p.Patch)
 	if err != nil {
@@ -105,7 +113,7 @@ func (g *Grader) Run(ctx context.Context, p schemas.Prediction) (schemas.Grade, 
 	if err != nil || grade.Verdict != "" {
 		return grade, err
 	}
-	return grade, g.run(ctx, d, guarded, &grade)
+	return grade, g.run(ctx, d, guarded, ahead, &grade)
 }
 
 // applied is the tree to run. Where the patch does not apply, the grade has its verdict.
@@ -174,20 +182,16 @@ func (g *Grader) codeFiles(before, after *tree.Tree) []string {
 }
 
 // run runs the whole suite once on the answer, and scores both lists.
-func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *schemas.Grade) (err error) {
+func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, ahead clock.Shift, grade *schemas.Grade) (err error) {
 	bench := d.bench.Beside()
 	var outcome *testrun.Outcome
-	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
+	at, free, err := g.place(ctx, d, bench, t, grade.Prediction.Patch)
 	if err == nil {
-		defer func() {
-			err = errors.Join(err, bench.Free(ctx, at))
-		}()
-		if err = g.unchanged(ctx, d, bench, at); err == nil {
-			outcome, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1})
-		}
-		if err == nil {
+		at.Clock = ahead
+		if outcome, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1}); err == nil {
 			scored(grade, outcome, d.task)
 		}
+		err = errors.Join(err, free())
 	}
 	grade.Runs = bench.Records
 	if d.task.Start.Group != nil && grade.F2P != nil {
@@ -208,6 +212,30 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, grade *sche
 		return nil
 	}
 	return err
+}
+
+// place is where an answer runs: built, and compared with what is the task's. With Keep it is the same place
+// for each run of one patch, freed with the task.
+func (g *Grader) place(ctx context.Context, d *prepared, bench *testrun.Bench, t *tree.Tree, patch schemas.Digest) (at testrun.Place, free func() error, err error) {
+	free = func() error { return bench.Free(ctx, at) }
+	if g.config.Keep {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if at, ok := d.kept[patch]; ok {
+			return at, func() error { return nil }, nil
+		}
+	}
+	if at, err = bench.Instead(ctx, schemas.StateS, "P", t); err != nil {
+		return at, free, err
+	}
+	if err = g.unchanged(ctx, d, bench, at); err != nil {
+		return at, free, errors.Join(err, free())
+	}
+	if g.config.Keep {
+		d.kept[patch] = at
+		free = func() error { return nil }
+	}
+	return at, free, nil
 }
 
 // unchanged rejects an answer whose build changed what is the task's.

@@ -23,6 +23,9 @@ type prepared struct {
 	// generated are the paths that the build of the base makes or changes.
 	generated []string
 
+	mu   sync.Mutex // of kept, and of a build that others wait for
+	kept map[schemas.Digest]testrun.Place
+
 	users int
 	ready chan struct{} // closed when task, bench and err are there
 	err   error
@@ -44,7 +47,7 @@ func (s *inUse) take(ctx context.Context, id string) (*prepared, error) {
 	s.mu.Lock()
 	d, ok := s.open[id]
 	if !ok {
-		d = &prepared{ready: make(chan struct{})}
+		d = &prepared{ready: make(chan struct{}), kept: map[schemas.Digest]testrun.Place{}}
 		s.open[id] = d
 	}
 	d.users++
@@ -76,7 +79,7 @@ func (s *inUse) make(ctx context.Context, id string, d *prepared) error {
 	var rejected *pipeline.Rejected
 	if errors.As(err, &rejected) {
 		// The task was proved in this environment: that it cannot be had again is a fault.
-		return fmt.Errorf("making the environment of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
+		return &Lost{"making the environment of a proved task again", rejected.Reason, rejected.Detail()}
 	}
 	if err != nil {
 		return err
@@ -96,13 +99,31 @@ func (s *inUse) make(ctx context.Context, id string, d *prepared) error {
 	return nil
 }
 
+// Lost is an environment that can no longer be built, or a base in it, for no fault of this machine.
+type Lost struct {
+	doing  string
+	Reason schemas.Reason
+	Detail string
+}
+
+func (e *Lost) Error() string { return fmt.Sprintf("%s: %s: %s", e.doing, e.Reason, e.Detail) }
+
 // fault is an error that is no verdict on an answer, whatever it was on a change.
 func fault(err error) error {
 	var rejected *pipeline.Rejected
 	if errors.As(err, &rejected) {
-		return fmt.Errorf("building the base of a proved task again: %s: %s", rejected.Reason, rejected.Detail())
+		return &Lost{"building the base of a proved task again", rejected.Reason, rejected.Detail()}
 	}
 	return err
+}
+
+// remove frees all layers of a task, those of answers first.
+func (d *prepared) remove(ctx context.Context) error {
+	var errs []error
+	for _, at := range d.kept {
+		errs = append(errs, d.bench.Free(ctx, at))
+	}
+	return errors.Join(append(errs, d.bench.Remove(ctx))...)
 }
 
 // give takes a task back, and closes those that nobody has used for the longest time.
@@ -129,7 +150,7 @@ func (s *inUse) give(d *prepared) {
 		old := s.open[id]
 		delete(s.open, id)
 		// What cannot be removed now is leased to this process, and freed with it.
-		_ = old.bench.Remove(context.Background())
+		_ = old.remove(context.Background())
 	}
 }
 
@@ -140,7 +161,7 @@ func (s *inUse) close(ctx context.Context) error {
 	var errs []error
 	for _, d := range s.open {
 		if d.bench != nil {
-			errs = append(errs, d.bench.Remove(ctx))
+			errs = append(errs, d.remove(ctx))
 		}
 	}
 	s.open, s.idle = map[string]*prepared{}, nil

@@ -87,9 +87,9 @@ func (d *Dataset) lists(row output.Row) (f2p, p2p []lang.Test, err error) {
 	return tests(row.FailToPass), tests(row.PassToPass), nil
 }
 
-// digests are the identity of a verdict: that of a task without its lists, and that of all of
+// Digests are the identity of a verdict: that of a task without its lists, and that of all of
 // it that can decide a verdict. Stored verdicts are found by them.
-func (d *Dataset) digests(row output.Row) (ground, task schemas.Digest, err error) {
+func (d *Dataset) Digests(row output.Row) (ground, task schemas.Digest, err error) {
 	env, err := d.Folder.Environment(row)
 	if err != nil {
 		return "", "", err
@@ -150,7 +150,7 @@ func (d *Dataset) Regrade(step schemas.Step, reports Patches, out *score.Evaluat
 	if !ok {
 		return fault("it is not a task of the dataset any more")
 	}
-	ground, digest, err := d.digests(row)
+	ground, digest, err := d.Digests(row)
 	if err != nil {
 		return err
 	}

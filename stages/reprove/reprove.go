@@ -1,0 +1,151 @@
+// Package reprove runs published tasks again: with the task's own patch (gold), with one that does
+// nothing (nop) and with one that only forges results (forged), under the system's clock or one
+// that is ahead. What the runs of many days say together is for package output/reproof.
+//
+//	r := reprove.New(grader, rows, reprove.Config{Parallel: 2, …})
+//	line, err := r.Run(ctx, rerun) // an error is a fault of the machine, and no line
+package reprove
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/benchmint/benchmint/internal/clock"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/output/reproof"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/grade"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
+)
+
+// Version is part of the stage's fingerprint.
+const Version = "1"
+
+// Config is what a line says of where it was made, and how many runs go at one time.
+type Config struct {
+	Grade    grade.Config
+	Machine  string // system, processors, memory, sandbox
+	Program  string // benchmint's version
+	Parallel int    // runs at one time; one that is to be alone waits for all others
+}
+
+// Timeout bounds a run: a grade, and a second one where the clock is ahead.
+func (c Config) Timeout() time.Duration { return 2 * c.Grade.Timeout() }
+
+// Stage makes the runs.
+type Stage struct {
+	config Config
+	grader *grade.Grader
+	rows   map[string]output.Row
+	room   *semaphore.Weighted
+}
+
+var _ pipeline.Stage[schemas.Rerun, schemas.Reproof] = (*Stage)(nil)
+
+// New makes runs of the tasks of rows, by instance ID, with a grader of them.
+func New(g *grade.Grader, rows map[string]output.Row, c Config) *Stage {
+	c.Parallel = max(c.Parallel, 1)
+	return &Stage{config: c, grader: g, rows: rows, room: semaphore.NewWeighted(int64(c.Parallel))}
+}
+
+// Run makes one run.
+func (s *Stage) Run(ctx context.Context, r schemas.Rerun) (out schemas.Reproof, err error) {
+	days, err := r.Clock.Days()
+	if err != nil {
+		return out, err
+	}
+	row := s.rows[r.Answer.Instance]
+	out = schemas.Reproof{
+		Task: r.Answer.Instance, Ground: r.Answer.Ground, Lists: reproof.Lists(row), Date: r.Date, Clock: r.Clock, State: r.State, Number: r.Number,
+		Machine: s.config.Machine, Program: s.config.Program,
+	}
+	weight := int64(1)
+	if r.Alone {
+		pipeline.Doing(ctx, "waiting to run alone")
+		weight = int64(s.config.Parallel)
+	}
+	if err := s.room.Acquire(ctx, weight); err != nil {
+		return out, err
+	}
+	defer s.room.Release(weight)
+	pipeline.Doing(ctx, "%s, run %d, clock %s", r.State, r.Number, r.Clock)
+	if days == 0 {
+		g, err := s.grader.Run(ctx, r.Answer)
+		return out, end(&out, row, g, err)
+	}
+	shift := clock.Days(days)
+	g, err := s.grader.Under(ctx, r.Answer, shift)
+	if err := end(&out, row, g, err); err != nil || out.End != schemas.RerunFails {
+		return out, err
+	}
+	// A test that compares times of files with now is right on every day: it passes in the second run.
+	first := out
+	shift.Files = true
+	g, err = s.grader.Under(ctx, r.Answer, shift)
+	if err := end(&out, row, g, err); err != nil || out.End != schemas.RerunFails {
+		return out, err
+	}
+	if len(first.FailToPass)+len(first.PassToPass) > 0 && len(out.FailToPass)+len(out.PassToPass) > 0 {
+		out.FailToPass, out.PassToPass = both(first.FailToPass, out.FailToPass), both(first.PassToPass, out.PassToPass)
+		if len(out.FailToPass)+len(out.PassToPass) == 0 {
+			out.End = schemas.RerunPasses
+		}
+	}
+	return out, nil
+}
+
+func both(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(x string) bool { return !slices.Contains(b, x) })
+}
+
+// end reads what a grade says of the run. An environment that cannot be built any more is an end;
+// every other error is a fault.
+func end(out *schemas.Reproof, row output.Row, g schemas.Grade, err error) error {
+	var lost *grade.Lost
+	var not *testrun.NotShifted
+	switch {
+	case errors.As(err, &lost):
+		out.End, out.Detail = schemas.RerunNoEnvironment, lost.Error()
+		return nil
+	case errors.As(err, &not):
+		out.End, out.Detail = schemas.RerunNotShifted, not.Why
+		return nil
+	case err != nil:
+		return err
+	}
+	for _, run := range g.Runs {
+		out.Seconds += float64(run.MS) / 1000
+		out.Log, out.By = run.Log, run.Clock
+	}
+	out.End, out.FailToPass, out.PassToPass, out.Detail = schemas.RerunFails, nil, nil, ""
+	if g.Verdict == schemas.VerdictPass {
+		out.End = schemas.RerunPasses
+	}
+	switch {
+	case out.State == schemas.AnsweredGold && g.F2P != nil:
+		out.FailToPass, out.PassToPass = g.F2P.Missed, g.P2P.Missed
+	case out.State == schemas.AnsweredNop && g.F2P != nil:
+		out.FailToPass = slices.DeleteFunc(slices.Clone([]string(row.FailToPass)), func(id string) bool { return slices.Contains(g.F2P.Missed, id) })
+	case g.F2P == nil:
+		out.Detail = detail(g)
+	}
+	return nil
+}
+
+// detail is why a grade has no scores.
+func detail(g schemas.Grade) string {
+	text := string(g.Verdict)
+	if g.Limit != "" {
+		text = fmt.Sprintf("%s (%s)", text, g.Limit)
+	}
+	if g.Detail != "" {
+		text += ": " + g.Detail
+	}
+	return text
+}
