@@ -135,6 +135,12 @@ func releaseText(b *bytes.Buffer, m Manifest, t *tally) {
 	if r.Previous != "" {
 		fmt.Fprintf(b, " The version before is %s; `CHANGELOG.md` says what changed.", r.Previous)
 	}
+	switch {
+	case r.Dates == 1:
+		fmt.Fprintf(b, " New tasks were proved on one date.")
+	case r.Dates > 1:
+		fmt.Fprintf(b, " New tasks were proved on %d dates or more (`%s`).", r.Dates, ReproofFile)
+	}
 	fmt.Fprintf(b, "\n\nDo not train on it. Each text of this folder but those that a solver is shown holds the canary above,\nand each row that of the version that it came with (`release.canary` in `benchmint`).\n")
 	if t.tasks() == 0 {
 		return

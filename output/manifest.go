@@ -85,6 +85,8 @@ type Release struct {
 	From     string `json:"from"`
 	Previous string `json:"previous"` // the version before, "" for the first
 	Canary   string `json:"canary"`   // a GUID, of the dataset's name and Version
+	// Dates are those on which each new task was proved, at least; 0 in versions that did not count them.
+	Dates int `json:"dates,omitempty"`
 }
 
 // Published says since when a row is published. It is set in rows of a release alone.

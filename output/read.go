@@ -258,6 +258,27 @@ func (d *Dataset) Environment(r Row) (schemas.Environment, error) {
 	return e, err
 }
 
+// Digests are the identity of a verdict: that of a task without its lists, and that of all of
+// it that can decide a verdict. Stored verdicts are found by them.
+func (d *Dataset) Digests(row Row) (ground, task schemas.Digest, err error) {
+	env, err := d.Environment(row)
+	if err != nil {
+		return "", "", err
+	}
+	type all struct {
+		Trees      Trees
+		Recipe     schemas.Recipe
+		F2P, P2P   []string
+		Encoding   string
+		Start      schemas.Digest
+		SealedBase string
+	}
+	x := all{row.Benchmint.Trees, env.Recipe, row.FailToPass, row.PassToPass, row.Benchmint.PatchEncoding, row.Benchmint.Identity, row.BaseCommit}
+	task = schemas.DigestOf(x)
+	x.F2P, x.P2P = nil, nil
+	return schemas.DigestOf(x), task, nil
+}
+
 // Start reads a task's start.
 func (d *Dataset) Start(id string) (schemas.Start, error) {
 	var s schemas.Start

@@ -103,10 +103,10 @@ func (r Reproof) Validate() error {
 		return fmt.Errorf("state %q is none of gold, nop, forged", r.State)
 	}
 	switch r.End {
-	case RerunPasses, RerunFails, RerunNoEnvironment, RerunNotShifted:
+	case RerunPasses, RerunFails, RerunNoEnvironment, RerunNotShifted, RerunNoForgery:
 		return nil
 	}
-	return fmt.Errorf("outcome %q is none of passes, fails, no_environment, not_shifted", r.End)
+	return fmt.Errorf("outcome %q is none of passes, fails, no_environment, not_shifted, no_forgery", r.End)
 }
 
 // RerunEnd is how a run ended. A fault of the machine is none: it has no line.
@@ -118,4 +118,5 @@ const (
 	RerunFails         RerunEnd = "fails"
 	RerunNoEnvironment RerunEnd = "no_environment" // it can no longer be built
 	RerunNotShifted    RerunEnd = "not_shifted"    // the clock could not be set ahead: nothing is seen
+	RerunNoForgery     RerunEnd = "no_forgery"     // no code is known that could forge its results: nothing is run
 )

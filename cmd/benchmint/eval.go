@@ -174,7 +174,7 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
 	var workers *post
 	if e.address != "" {
-		if workers, err = e.listen(ctx, s, w, tasks, plan); err != nil {
+		if workers, err = e.listenFor(ctx, e.listening, evalInvitation{Strict: e.strict}, s, w, tasks, plan); err != nil {
 			return err
 		}
 		workers.spread(&options)

@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/grade"
+	"github.com/benchmint/benchmint/stages/reprove"
 	scorer "github.com/benchmint/benchmint/stages/score"
 	"github.com/benchmint/benchmint/stages/validate"
 )
@@ -25,18 +26,18 @@ import (
 type evalInvitation struct {
 	Dataset schemas.Digest `json:"dataset"` // in the depot: a tar of its folder, compressed with zstd
 	Strict  bool           `json:"strict"`
+	Reprove bool           `json:"reprove,omitempty"` // its tasks are proved again
 }
 
-// listen opens the post of an evaluation.
-func (e evaluator) listen(ctx context.Context, s *store.Store, w *workshop, tasks *grade.Dataset, plan *pipeline.Plan) (*post, error) {
-	dataset, err := packFolder(s.Blobs, tasks.Folder.Dir)
-	if err != nil {
+// listenFor opens the post of an evaluation, or of a re-proof.
+func (m machine) listenFor(ctx context.Context, l listening, in evalInvitation, s *store.Store, w *workshop, tasks *grade.Dataset, plan *pipeline.Plan) (_ *post, err error) {
+	if in.Dataset, err = packFolder(s.Blobs, tasks.Folder.Dir); err != nil {
 		return nil, err
 	}
 	prints := plan.Holding(stages.Sandbox)
-	return e.terminal.listen(ctx, posted{
-		listening: e.listening, folder: e.config.Store, bucket: e.config.Blobs, store: s, stages: prints,
-		invitation: invitation{readVersion(), forWorkers(e.config), w.kind, "", prints, fleet.Lease, &evalInvitation{dataset, e.strict}},
+	return m.terminal.listen(ctx, posted{
+		listening: l, folder: m.config.Store, bucket: m.config.Blobs, store: s, stages: prints,
+		invitation: invitation{readVersion(), forWorkers(m.config), w.kind, "", prints, fleet.Lease, &in},
 	})
 }
 
@@ -126,7 +127,13 @@ func (s *serving) grading(in *evalInvitation, blobs *blob.Store) (*pipeline.Plan
 		return nil, err
 	}
 	e := evaluator{s.machine(s.config), evalFlags{strict: in.Strict}}
+	outside, tasks := validate.Outside{Builder: s.workshop.builder, Blobs: blobs, Observe: s.observe}, grade.NewDataset(folder, rows)
+	if in.Reprove {
+		g, stage, settings := e.reproving(outside, tasks, blobs, s.workshop.kind)
+		s.grader = g
+		return stages.NewReprove(stage, reprove.Book{}, settings, evalTools(s.workshop), true), nil
+	}
 	settings := e.settings()
-	s.grader = grade.New(validate.Outside{Builder: s.workshop.builder, Blobs: blobs, Observe: s.observe}, grade.NewDataset(folder, rows), blobs, settings)
+	s.grader = grade.New(outside, tasks, blobs, settings)
 	return stages.NewEval(s.grader, settings, scorer.New(scorer.Config{Dataset: folder.Manifest.Name}), evalTools(s.workshop), true), nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/benchmint/benchmint/internal/verify"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/release"
+	"github.com/benchmint/benchmint/output/reproof"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/crawl/sources"
 )
@@ -53,7 +54,7 @@ func newRelease(p *program) *cobra.Command {
 	cmd.Flags().StringVar(&f.version, "version", "", "`VERSION` (default: YYYY.MM of that day)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what the version would be, and write nothing")
 	cmd.Flags().BoolVar(&f.backfill, "backfill", false, "also take new tasks that landed before the window, marked")
-	cmd.Flags().BoolVar(&f.partial, "partial", false, "publish although items of the dataset are deferred or open")
+	cmd.Flags().BoolVar(&f.partial, "partial", false, "publish although items of the dataset are deferred or open, and without tasks that lack re-proof")
 	cmd.Flags().StringSliceVar(&f.revise, "revise", nil, "`ID`,… whose statement was written by hand in the dataset")
 	cmd.Flags().StringSliceVar(&f.back, "back", nil, "`ID`,… that are held and come back")
 	p.releaseCommon(cmd, &f)
@@ -146,9 +147,12 @@ func refused(err error) bool {
 
 // releaseFault gives an error its exit code.
 func (p *program) releaseFault(err error) error {
+	var later *release.LaterError
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
 		return err
+	case errors.As(err, &later):
+		return &ended{exitDeferred, err}
 	case refused(err):
 		return &ended{exitFailed, err}
 	case errors.Is(err, verify.ErrNoClient):
@@ -235,8 +239,11 @@ func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releas
 	return release.Options{
 		Backfill: f.backfill, Revise: f.revise, Back: f.back, Without: f.without, Allow: secrets.Allow(c.Redaction.Allow),
 		Client: p.machine(c).clients(),
-		About:  release.About{Authors: c.Citation.Authors, URL: c.Citation.URL, Sources: urls},
-		Tools:  tools(), Say: p.sayNow(), Now: p.now,
+		Reproof: release.Reproof{
+			Ledgers: []string{reproof.Beside(c.Output), filepath.Join(c.Releases, reproof.File)}, Wanted: wantedOf(c), Leave: f.partial,
+		},
+		About: release.About{Authors: c.Citation.Authors, URL: c.Citation.URL, Sources: urls},
+		Tools: tools(), Say: p.sayNow(), Now: p.now,
 	}, nil
 }
 

@@ -37,6 +37,7 @@ type Config struct {
 	Service   Service
 	Redaction Redaction
 	Citation  Citation
+	Release   Release
 	Build     Build
 	Sandbox   Sandbox
 	Proof     Proof
@@ -136,6 +137,12 @@ func (l Library) Sliced() bool {
 type Citation struct {
 	Authors []string
 	URL     string
+}
+
+// Release is what a release asks of the re-proof of new tasks (docs/releases.md).
+type Release struct {
+	Dates             int // on so many dates; 1 asks for no re-proof
+	Gold, Nop, Forged int // runs with the own patch, with one that does nothing, with one that forges results
 }
 
 // Redaction is what is done about credentials.
@@ -255,8 +262,8 @@ func Default() *Config {
 		Wait:     5 * time.Minute, // several pauses of what was put off (stages: Budget)
 		Store:    "benchmint-state",
 		Output:   "benchmint-out",
-		Releases: "releases",
-		origins:  map[string]Origin{},
+		Releases: "releases", Release: Release{Dates: 2, Gold: 10, Nop: 3, Forged: 1},
+		origins: map[string]Origin{},
 	}
 }
 

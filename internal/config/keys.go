@@ -149,6 +149,11 @@ var Keys = []Key{
 	{Path: "output", Doc: "folder of the dataset", IsPath: true, bind: func(c *Config) any { return &c.Output }},
 	{Path: "releases", Doc: "folder of the shelf of releases (docs/releases.md)", IsPath: true, bind: func(c *Config) any { return &c.Releases }},
 
+	{Path: "release.dates", Doc: "dates on which benchmint reprove has proved each new task of a release; 1: the proof of the dataset is enough", IsLocal: true, bind: func(c *Config) any { return &c.Release.Dates }},
+	{Path: "release.gold", Doc: "runs of a new task with its own patch, over all dates; a published task has at most 3", IsLocal: true, bind: func(c *Config) any { return &c.Release.Gold }},
+	{Path: "release.nop", Doc: "runs with a patch that does nothing; a published task has at most 1", IsLocal: true, bind: func(c *Config) any { return &c.Release.Nop }},
+	{Path: "release.forged", Doc: "runs with a patch that only forges results; a published task has none", IsLocal: true, bind: func(c *Config) any { return &c.Release.Forged }},
+
 	{Path: "citation.authors", Doc: "who made the dataset, for CITATION.cff of a release; empty: its maintainers", Example: "[The acme team]", IsLocal: true, bind: func(c *Config) any { return &c.Citation.Authors }},
 	{Path: "citation.url", Doc: "where the dataset is published", Example: "https://example.org/acme-tasks", IsLocal: true, bind: func(c *Config) any { return &c.Citation.URL }},
 }

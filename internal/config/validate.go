@@ -127,9 +127,15 @@ func (k *checker) numbers() {
 		"filters.min_release_text": c.Filters.MinReleaseText, "filters.min_stars": c.Filters.MinStars, "github.max_requests": c.MaxRequests,
 		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "library.max_slices": c.Library.MaxSlices, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
 		"filters.max_source_lines": c.Filters.MaxSourceLines, "service.walk_back": c.Service.WalkBack, "service.min_f2p": c.Service.MinF2P, "service.min_endpoints": c.Service.MinEndpoints, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
+		"release.nop": c.Release.Nop, "release.forged": c.Release.Forged,
 	} {
 		if n < 0 {
 			k.at(path, "%d is below 0", n)
+		}
+	}
+	for path, n := range map[string]int{"release.dates": c.Release.Dates, "release.gold": c.Release.Gold} {
+		if n < 1 {
+			k.at(path, "%d is below 1", n)
 		}
 	}
 	for path, share := range map[string]float64{

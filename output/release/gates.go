@@ -58,6 +58,7 @@ func init() {
 		{name: "licence", look: licence},
 		{name: "secrets", look: noSecrets},
 		{name: "leaks", look: noLeaks},
+		{name: "reproof", look: againProved},
 		{name: "lint", read: lint},
 		{name: "canary", read: canary},
 		{name: "huggingface", need: client, read: huggingFace},

@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/verify"
 	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/output/reproof"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -32,6 +33,7 @@ type Options struct {
 	// Back are held tasks that come back.
 	Back    []string
 	Without []string // gates that are not run
+	Reproof Reproof
 	Allow   secrets.Allow
 	Client  verify.Options // of Hugging Face's client
 	About   About
@@ -79,6 +81,8 @@ type Candidate struct {
 	Diff   Diff
 	Feed   Feed // as it will be
 	gated  gated
+	ledger *reproof.Ledger
+	proofs map[string]proof // by instance ID; nil for a correction
 	flakes []ledger.Flake
 	flaky  *ledger.Ledger                   // of flakes; nil for the first version, whose tasks Work has narrowed
 	texts  map[schemas.Digest][]licenceText // by base archive
@@ -114,6 +118,9 @@ func (s *Shelf) Plan(ctx context.Context, o Options) (*Candidate, error) {
 		return nil, fmt.Errorf("%s is the name of a correction, which adds no task: release withdraw makes it", c.Version)
 	}
 	if err := c.previous(); err != nil {
+		return nil, err
+	}
+	if err := c.proved(); err != nil {
 		return nil, err
 	}
 	if err := c.old(); err != nil {
@@ -154,15 +161,16 @@ func (c *Candidate) old() error {
 	if c.Previous == nil {
 		return c.unknown(c.Revise, "revise", nil)
 	}
-	c.flakes = c.Previous.Flakes
+	c.flakes = slices.Concat(c.flakes, c.Previous.Flakes) // after those of re-proof
 	work := map[string]output.Located{}
 	var ids []string
 	if c.Work != nil {
-		c.flakes = output.MergeFlakes(slices.Concat(c.Previous.Flakes, c.Work.Flakes))
+		c.flakes = slices.Concat(c.flakes, c.Work.Flakes)
 		for _, r := range c.Work.Rows {
 			work[r.InstanceID] = r
 		}
 	}
+	c.flakes = output.MergeFlakes(c.flakes)
 	c.flaky = ledger.Of(c.flakes)
 	for i, carried := range c.Previous.Carry(func(output.Row) bool { return true }) {
 		c.say("tasks of the version before", i+1, len(c.Previous.Rows))
@@ -173,6 +181,9 @@ func (c *Candidate) old() error {
 			continue
 		}
 		if _, out := withdrawn(c.Feed.Held, id, ""); out {
+			continue
+		}
+		if c.unproved(t.Row) {
 			continue
 		}
 		now, there := work[id]
@@ -194,6 +205,7 @@ func (c *Candidate) old() error {
 			c.Decide = append(c.Decide, id+" is held: a test that decides is flaky; withdraw it, or bring it back with --back when that is clear")
 			continue
 		}
+		t.markClock(c.proofs[id])
 		if err := c.revised(&t); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
@@ -332,6 +344,10 @@ func (c *Candidate) added() error {
 			c.Left = append(c.Left, Objection{"identity", id, "it is " + other + " under another name"})
 			continue
 		}
+		if p := c.proofs[id]; p.State == reproof.Held || p.State == reproof.Withdrawn {
+			c.Left = append(c.Left, Objection{"reproof", id, p.Text})
+			continue
+		}
 		if r.Created().UTC().Format(time.DateOnly) >= day {
 			c.Waiting = append(c.Waiting, id)
 			continue
@@ -340,6 +356,7 @@ func (c *Candidate) added() error {
 		r.Benchmint.Release = &output.Published{First: string(c.Version), Canary: output.CanaryText(guid), Backfill: c.older(r)}
 		carried.Edit = func(name string, b []byte) ([]byte, error) { return output.WithCanary(name, b, guid), nil }
 		t := Task{Row: r, New: true, carried: carried}
+		t.markClock(c.proofs[id])
 		kept, err := c.narrow(&t) // the version before may know of flakes that Work does not
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
@@ -380,6 +397,9 @@ func (c *Candidate) comeBack() error {
 		all := d.Carry(func(r output.Row) bool { return r.InstanceID == id })
 		if len(all) == 0 {
 			return fmt.Errorf("--back %s: %s does not have it", id, d.Dir)
+		}
+		if p := c.proofs[id]; p.State == reproof.Held {
+			return fmt.Errorf("--back %s: %s; it comes back once it is proved on two later dates (benchmint reprove %s %[1]s)", id, p.Text, d.Dir)
 		}
 		t := Task{Row: all[0].Row.Row, Back: true, carried: all[0]}
 		if kept, err := c.narrow(&t); err != nil {

@@ -265,6 +265,23 @@ func (s *Shelf) Entry(v Version) (Entry, error) {
 	return Entry{}, fmt.Errorf("%s: %w on %s%s", v, ErrUnknownVersion, s.Dir, nearest.Hint(string(v), known))
 }
 
+// Tasks are those of the newest version, by instance ID.
+func (s *Shelf) Tasks() (map[string]bool, error) {
+	out := map[string]bool{}
+	last, ok := s.Latest()
+	if !ok {
+		return out, nil
+	}
+	d, err := s.Dataset(last.Version)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range d.Rows {
+		out[r.InstanceID] = true
+	}
+	return out, nil
+}
+
 // Path is the folder of a version.
 func (s *Shelf) Path(v Version) string {
 	return filepath.Join(s.Dir, cmp.Or(s.places[v], string(v)))

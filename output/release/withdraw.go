@@ -231,5 +231,5 @@ func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r schemas.Digest,
 	if err == nil {
 		err = blob.WriteFile(filepath.Join(dir, output.CostFile), cost)
 	}
-	return recordDigest(dir), taken, err
+	return recordDigest(dir), taken, errors.Join(err, keepReproof(s.Path(e.Version), dir, ids))
 }

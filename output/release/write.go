@@ -32,7 +32,7 @@ func (c *Candidate) Write(ctx context.Context) (record Record, err error) {
 	if record, err = c.writeTo(ctx, tmp); err != nil {
 		return Record{}, err
 	}
-	if err := c.cost(tmp, began); err != nil {
+	if err := errors.Join(c.cost(tmp, began), c.writeReproof(tmp)); err != nil {
 		return Record{}, err
 	}
 	feed := c.Feed
@@ -113,7 +113,7 @@ func (c *Candidate) input() output.Input {
 		Flakes: slices.Values(c.flakes),
 		Release: &output.Release{
 			Version: string(c.Version), Date: c.AsOf.UTC().Format(time.DateOnly), From: c.From, Previous: string(last.Version),
-			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)),
+			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)), Dates: c.dates(),
 		},
 		Extra: c.extra,
 		Wrote: func(n int) { c.say("tasks written", n, len(c.Tasks)) },
@@ -138,10 +138,18 @@ func (c *Candidate) input() output.Input {
 			in.CarriedRejects = append(in.CarriedRejects, r)
 		}
 	}
-	if c.Previous == nil || c.Work == nil {
+	if c.Work == nil {
 		in.Flakes = slices.Values(from.Flakes)
 	}
 	return in
+}
+
+// dates are those on which new tasks were proved; a correction has none and keeps those of its version.
+func (c *Candidate) dates() int {
+	if c.Work == nil {
+		return c.Previous.Manifest.Release.Dates
+	}
+	return max(c.Reproof.Wanted.Dates, 1)
 }
 
 // cost is when and at what cost a version was made, outside of the digests.

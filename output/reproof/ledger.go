@@ -44,12 +44,12 @@ func Lists(r output.Row) schemas.Digest {
 // Ledger is what several files say, each run once.
 type Ledger struct {
 	byTask map[string][]schemas.Reproof
-	seen   map[string]schemas.Digest // by ID and ground
+	seen   map[string]bool // by ID, ground and lists
 }
 
 // New is an empty ledger.
 func New() *Ledger {
-	return &Ledger{byTask: map[string][]schemas.Reproof{}, seen: map[string]schemas.Digest{}}
+	return &Ledger{byTask: map[string][]schemas.Reproof{}, seen: map[string]bool{}}
 }
 
 // ErrCut is a last line without its end: the process that wrote it was killed.
@@ -68,7 +68,19 @@ func Read(files ...string) (*Ledger, error) {
 	return l, nil
 }
 
-func (l *Ledger) read(name string) error {
+// Lines are those of one file, in its order.
+func Lines(name string) ([]schemas.Reproof, error) {
+	var out []schemas.Reproof
+	err := each(name, func(r schemas.Reproof) { out = append(out, r) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return out, err
+}
+
+func (l *Ledger) read(name string) error { return each(name, func(r schemas.Reproof) { l.Add(r) }) }
+
+func each(name string, do func(schemas.Reproof)) error {
 	b, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -91,7 +103,7 @@ func (l *Ledger) read(name string) error {
 		if err != nil {
 			return fmt.Errorf("line %d: %w", n, err)
 		}
-		l.Add(r)
+		do(r)
 	}
 	return nil
 }
@@ -99,10 +111,10 @@ func (l *Ledger) read(name string) error {
 // Add takes a run. It reports false for one that is there.
 func (l *Ledger) Add(r schemas.Reproof) bool {
 	key := r.ID() + " " + string(r.Ground) + " " + string(r.Lists)
-	if _, there := l.seen[key]; there {
+	if l.seen[key] {
 		return false
 	}
-	l.seen[key] = r.Ground
+	l.seen[key] = true
 	l.byTask[r.Task] = append(l.byTask[r.Task], r)
 	return true
 }

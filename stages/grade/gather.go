@@ -24,7 +24,7 @@ const NopPatch = "diff --git a/benchmint-nop.txt b/benchmint-nop.txt\nnew file m
 // Own are predictions made from the tasks themselves: gold is each task's own patch, and nop
 // a patch without meaning.
 func (d *Dataset) Own(gold, nop bool) (out []predictions.Prediction, err error) {
-	for _, id := range d.ids() {
+	for _, id := range d.IDs() {
 		if gold {
 			own, err := d.Rows[id].GoldPatch()
 			if err != nil {
@@ -39,13 +39,14 @@ func (d *Dataset) Own(gold, nop bool) (out []predictions.Prediction, err error) 
 	return out, nil
 }
 
-func (d *Dataset) ids() []string { return slices.Sorted(maps.Keys(d.Rows)) }
+// IDs are those of the rows, sorted.
+func (d *Dataset) IDs() []string { return slices.Sorted(maps.Keys(d.Rows)) }
 
 // Gather makes predictions ready to be graded. What cannot be read or has no task is said, and
 // the others go on.
 func (d *Dataset) Gather(ctx context.Context, all []predictions.Prediction, say func(where, what string)) (*Gathered, error) {
 	g := &Gathered{Predictions: map[string]schemas.Prediction{}, Patches: map[schemas.Digest][]byte{}}
-	known := d.ids()
+	known := d.IDs()
 	for _, x := range predictions.Matched(all, known) {
 		bad := func(what string) {
 			g.Bad++
@@ -69,7 +70,7 @@ func (d *Dataset) Gather(ctx context.Context, all []predictions.Prediction, say 
 				continue
 			}
 		}
-		ground, task, err := d.Digests(row)
+		ground, task, err := d.Folder.Digests(row)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", x.Instance, err)
 		}

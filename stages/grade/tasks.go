@@ -87,27 +87,6 @@ func (d *Dataset) lists(row output.Row) (f2p, p2p []lang.Test, err error) {
 	return tests(row.FailToPass), tests(row.PassToPass), nil
 }
 
-// Digests are the identity of a verdict: that of a task without its lists, and that of all of
-// it that can decide a verdict. Stored verdicts are found by them.
-func (d *Dataset) Digests(row output.Row) (ground, task schemas.Digest, err error) {
-	env, err := d.Folder.Environment(row)
-	if err != nil {
-		return "", "", err
-	}
-	type all struct {
-		Trees      output.Trees
-		Recipe     schemas.Recipe
-		F2P, P2P   []string
-		Encoding   string
-		Start      schemas.Digest
-		SealedBase string
-	}
-	x := all{row.Benchmint.Trees, env.Recipe, row.FailToPass, row.PassToPass, row.Benchmint.PatchEncoding, row.Benchmint.Identity, row.BaseCommit}
-	task = schemas.DigestOf(x)
-	x.F2P, x.P2P = nil, nil
-	return schemas.DigestOf(x), task, nil
-}
-
 // patchOf is the patch that turns the base of a task into a folder that somebody solved it in.
 func (d *Dataset) patchOf(ctx context.Context, row output.Row, folder string) ([]byte, error) {
 	base, _, _, err := d.Folder.States(row)
@@ -150,7 +129,7 @@ func (d *Dataset) Regrade(step schemas.Step, reports Patches, out *score.Evaluat
 	if !ok {
 		return fault("it is not a task of the dataset any more")
 	}
-	ground, digest, err := d.Digests(row)
+	ground, digest, err := d.Folder.Digests(row)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -64,6 +65,10 @@ func (s *Stage) Run(ctx context.Context, r schemas.Rerun) (out schemas.Reproof, 
 	out = schemas.Reproof{
 		Task: r.Answer.Instance, Ground: r.Answer.Ground, Lists: reproof.Lists(row), Date: r.Date, Clock: r.Clock, State: r.State, Number: r.Number,
 		Machine: s.config.Machine, Program: s.config.Program,
+	}
+	if r.Answer.Patch == "" {
+		out.End, out.Detail = schemas.RerunNoForgery, ErrNoForgery.Error()
+		return out, nil
 	}
 	weight := int64(1)
 	if r.Alone {
@@ -148,4 +153,33 @@ func detail(g schemas.Grade) string {
 		text += ": " + g.Detail
 	}
 	return text
+}
+
+// Book adds what runs came to to a ledger, each run once.
+type Book struct{ File string }
+
+var _ pipeline.Drainer[schemas.Reproof] = Book{}
+
+// Run implements pipeline.Drainer.
+func (b Book) Run(_ context.Context, all iter.Seq2[schemas.Reproof, error], _ pipeline.Ended) (err error) {
+	known, err := reproof.Read(b.File)
+	if err != nil {
+		return err
+	}
+	w, err := reproof.Append(b.File)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	for r, err := range all {
+		if err != nil {
+			return err
+		}
+		if known.Add(r) {
+			if err := w.Add(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
