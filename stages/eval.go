@@ -5,7 +5,6 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/grade"
 	"github.com/benchmint/benchmint/stages/internal/ends"
-	"github.com/benchmint/benchmint/stages/reprove"
 	"github.com/benchmint/benchmint/stages/score"
 )
 
@@ -18,15 +17,15 @@ const (
 )
 
 // NewReprove is the plan that makes runs of published tasks, in a store of its own. far is NewEval's.
-func NewReprove(s *reprove.Stage, b reprove.Book, c reprove.Config, tools map[string]string, far bool) *pipeline.Plan {
+func NewReprove(s *grade.Reprover, b grade.Book, c grade.ReproveConfig, tools map[string]string, far bool) *pipeline.Plan {
 	settings := struct {
 		Grade grade.Config
 		Tools map[string]string
 	}{c.Grade, tools}
 	ran := pipeline.Then(pipeline.New[schemas.Rerun](), Reprove, s, pipeline.Options{
-		Version: reprove.Version + "." + grade.Version, Config: settings, Needs: grading(far), Timeout: c.Timeout(), Budget: budget,
+		Version: grade.ReproveVersion + "." + grade.Version, Config: settings, Needs: grading(far), Timeout: c.Timeout(), Budget: budget,
 	})
-	plan := pipeline.Drain(ran, Ledger, b, pipeline.Options{Version: reprove.Version, Timeout: score.Timeout})
+	plan := pipeline.Drain(ran, Ledger, b, pipeline.Options{Version: grade.ReproveVersion, Timeout: score.Timeout})
 	plan.Judge(ends.OfMachine)
 	return plan
 }

@@ -23,14 +23,14 @@ func (p *program) completion(root *cobra.Command) error {
 	}
 	of := map[string]cobra.CompletionFunc{
 		"show": one, "explain": one, "env build": one, "env rm": one, "env shell": one,
-		"retry": p.itemWords, "prove": rowWords, "check": rowWords, "report": rowWords, "images build": rowWords,
+		"retry": p.itemWords, "prove": rowWords, "reprove": rowWords, "check": rowWords, "report": rowWords, "images build": rowWords,
 	}
 	flags := []struct {
 		verb, flag string
 		words      []string
 	}{
 		{"run", "until", stages.Order}, {"retry", "stage", stages.Order},
-		{"export", "split", output.Splits()}, {"run", "sandbox", []string{config.Docker, config.Bwrap}}, {"prove", "sandbox", []string{config.Docker, config.Bwrap}},
+		{"export", "split", output.Splits()}, {"run", "sandbox", []string{config.Docker, config.Bwrap}}, {"prove", "sandbox", []string{config.Docker, config.Bwrap}}, {"reprove", "sandbox", []string{config.Docker, config.Bwrap}},
 	}
 	var errs []error
 	for verb, words := range of {

@@ -17,7 +17,6 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/grade"
-	"github.com/benchmint/benchmint/stages/reprove"
 	scorer "github.com/benchmint/benchmint/stages/score"
 	"github.com/benchmint/benchmint/stages/validate"
 )
@@ -131,7 +130,7 @@ func (s *serving) grading(in *evalInvitation, blobs *blob.Store) (*pipeline.Plan
 	if in.Reprove {
 		g, stage, settings := e.reproving(outside, tasks, blobs, s.workshop.kind)
 		s.grader = g
-		return stages.NewReprove(stage, reprove.Book{}, settings, evalTools(s.workshop), true), nil
+		return stages.NewReprove(stage, grade.Book{}, settings, evalTools(s.workshop), true), nil
 	}
 	settings := e.settings()
 	s.grader = grade.New(outside, tasks, blobs, settings)

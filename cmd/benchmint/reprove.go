@@ -23,7 +23,6 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/grade"
-	"github.com/benchmint/benchmint/stages/reprove"
 	"github.com/benchmint/benchmint/stages/validate"
 )
 
@@ -172,7 +171,7 @@ func (r reprover) proveIn(ctx context.Context, kind string, d *output.Dataset, r
 	}
 	g, stage, settings := r.reproving(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: r.observe}, tasks, s.Blobs, kind)
 	defer func() { err = errors.Join(err, g.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewReprove(stage, reprove.Book{File: r.ledger}, settings, evalTools(w), r.address != "")
+	plan := stages.NewReprove(stage, grade.Book{File: r.ledger}, settings, evalTools(w), r.address != "")
 	options := r.runOptions(&c, runFlags{})
 	options.Slots, options.Partial, options.Redrain = max(c.Proof.Parallel, runtime.NumCPU()), true, true
 	var workers *post
@@ -193,11 +192,11 @@ func (r reprover) proveIn(ctx context.Context, kind string, d *output.Dataset, r
 }
 
 // reproving is the stage that makes runs of tasks.
-func (m machine) reproving(o validate.Outside, tasks *grade.Dataset, patches grade.Patches, kind string) (*grade.Grader, *reprove.Stage, reprove.Config) {
+func (m machine) reproving(o validate.Outside, tasks *grade.Dataset, patches grade.Patches, kind string) (*grade.Grader, *grade.Reprover, grade.ReproveConfig) {
 	graded := grade.Config{Limits: m.config.Sandbox.Limits(), Keep: true}
-	c := reprove.Config{Grade: graded, Machine: machineClass(kind), Program: ownVersion(), Parallel: m.config.Proof.Parallel}
+	c := grade.ReproveConfig{Grade: graded, Machine: machineClass(kind), Program: ownVersion(), Parallel: m.config.Proof.Parallel}
 	g := grade.New(o, tasks, patches, graded)
-	return g, reprove.New(g, tasks.Rows, c), c
+	return g, grade.NewReprover(g, tasks.Rows, c), c
 }
 
 // machineClass is what of a machine may matter to a suite: never its name.
@@ -212,7 +211,7 @@ func machineClass(kind string) string {
 
 // bookLeft adds to the ledger what a process that was killed had made.
 func (r reprover) bookLeft(ctx context.Context, s *store.Store) error {
-	return reprove.Book{File: r.ledger}.Run(ctx, func(yield func(schemas.Reproof, error) bool) {
+	return grade.Book{File: r.ledger}.Run(ctx, func(yield func(schemas.Reproof, error) bool) {
 		for step, err := range s.Each(stages.Reprove) {
 			var made schemas.Reproof
 			out, ok := step.Output()
@@ -247,7 +246,7 @@ func (r reprover) seeds(ctx context.Context, s *store.Store, tasks *grade.Datase
 				if err == nil {
 					patches[run.State], err = s.Blobs.Put(patch)
 				}
-				if err != nil && !errors.Is(err, reprove.ErrNoForgery) { // such a run has no patch
+				if err != nil && !errors.Is(err, grade.ErrNoForgery) { // such a run has no patch
 					return nil, fmt.Errorf("%s: %w", t.row.InstanceID, err)
 				}
 			}
@@ -266,7 +265,7 @@ func answer(ctx context.Context, d *output.Dataset, row output.Row, state schema
 	case schemas.AnsweredGold:
 		return row.GoldPatch()
 	case schemas.AnsweredForged:
-		return reprove.Forgery(ctx, d, row)
+		return grade.Forgery(ctx, d, row)
 	}
 	return []byte(grade.NopPatch), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,10 +52,7 @@ func newReproofBench(t *testing.T) *reproofBench {
 	b.env = append(os.Environ(), "NO_COLOR=1", "BENCHMINT_FILTERS_LABELS=feature,improvement,fix,other", "BENCHMINT_FILTERS_MODIFIES_ONLY=false", "BENCHMINT_FILTERS_THIN=true")
 	until := fmt.Sprint(b.now.AddDate(0, 0, 600).Unix())
 	repo := gitrepotest.New(t, strings.ReplaceAll(string(history), "99999999999", until))
-	if err := os.Symlink(repo, filepath.Join(b.dir, "clockwork")); err != nil {
-		t.Fatal(err)
-	}
-	if code, out := b.command("run", "./clockwork", "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=clockwork"); code != 0 {
+	if code, out := b.command("run", "local/clockwork="+repo, "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=clockwork"); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	return b
@@ -126,13 +125,21 @@ const (
 func TestReprove(t *testing.T) {
 	t.Parallel()
 	b := newReproofBench(t)
-	for name, test := range map[string]func(*testing.T, *reproofBench){"faults": reproofFaults, "outcomes": reproofOutcomes} {
+	for name, test := range map[string]func(*testing.T, *reproofBench){"faults": reproofFaults, "outcomes": reproofOutcomes, "killed": func(t *testing.T, b *reproofBench) { reproofKilled(t, b, 3) }} {
 		t.Run(name, func(t *testing.T) {
 			b := *b
 			b.t, b.ledger = t, filepath.Join(t.TempDir(), reproof.File)
 			test(t, &b)
 		})
 	}
+}
+
+// TestReproveKilledTwentyTimes is for make soak.
+func TestReproveKilledTwentyTimes(t *testing.T) {
+	t.Parallel()
+	b := newReproofBench(t)
+	b.ledger = filepath.Join(t.TempDir(), reproof.File)
+	reproofKilled(t, b, 20)
 }
 
 // reproofOutcomes plants what rots in tasks, and looks at what is said of each after two dates.
@@ -221,5 +228,62 @@ func reproofFaults(t *testing.T, b *reproofBench) {
 	code, there := b.reprove(0, once...)
 	if x := there[task7]; code != exitOK || x.State != reproof.Proved {
 		t.Errorf("it is there again: exit code %d, %+v", code, x)
+	}
+}
+
+// reproofKilled kills a re-proof while it runs, goes on, and counts: each run is one line, and none that had ended is
+// made again.
+func reproofKilled(t *testing.T, b *reproofBench, kills int) {
+	t.Helper()
+	args := []string{"reprove", b.dataset, task7, task9, "--output", b.ledger + ".store", "--ledger", b.ledger, "--gold", fmt.Sprint(kills), "--nop", "2", "--forged", "1", "--dates", "1", "--clock", "own", "-v", "-j", "2"}
+	ended, twice := map[string]bool{}, 0
+	for n := 0; ; n++ {
+		cmd := exec.CommandContext(t.Context(), "benchmint", args...)
+		cmd.Dir, cmd.Env = b.dir, b.env
+		said, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		begun := 0
+		for lines := bufio.NewScanner(said); lines.Scan(); {
+			fmt.Fprintln(&text, lines.Text())
+			key, what, _ := strings.Cut(strings.TrimSpace(lines.Text()), "  ")
+			switch {
+			case !strings.Contains(key, "@"):
+			case what == "reprove …":
+				if ended[key] {
+					twice++
+				}
+				if begun++; n < kills && begun == 1+n%3 {
+					if err := cmd.Process.Kill(); err != nil {
+						t.Fatal(err)
+					}
+				}
+			case what == "passes", what == "fails":
+				ended[key] = true
+			}
+		}
+		err = cmd.Wait()
+		if status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("call %d: %v\n%s", n, err, &text)
+		}
+		break
+	}
+	seen := map[string]int{}
+	for _, r := range b.lines() {
+		seen[r.ID()]++
+		if seen[r.ID()] > 1 {
+			t.Errorf("%s stands twice in the ledger", r.ID())
+		}
+	}
+	if want := 2 * (kills + 3); len(seen) != want || twice > 0 {
+		t.Errorf("%d runs in the ledger, want %d; %d were made again", len(seen), want, twice)
 	}
 }

@@ -62,6 +62,7 @@ blobs: s3://mint/run
 output: /out
 releases: /shelf
 citation: {authors: [The acme team], url: "https://example.org/acme"}
+release: {dates: 1, gold: 4, nop: 2, forged: 3}
 `
 
 func TestLoadReadsEveryKey(t *testing.T) {
@@ -95,7 +96,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		}, 7, 0.2, 900, 3, 30 * time.Second, 2, UselessRules},
 		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
 		Store: filepath.Join(filepath.Dir(file), "state"), Blobs: "s3://mint/run", Output: "/out",
-		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"},
+		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"}, Release: Release{1, 4, 2, 3},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)

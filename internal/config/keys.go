@@ -27,6 +27,7 @@ type Key struct {
 
 // sections are the comments over the groups of the example.
 var sections = map[string]string{
+	"release":   "What a release asks of new tasks beside their proof (docs/releases.md).",
 	"sources":   "Where changes come from: git repositories, by path or URL. GitHub is asked where github, search, list or preset is set.",
 	"github":    "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
 	"limits":    "Per repository, newest first.",

@@ -177,26 +177,15 @@ func (c *Candidate) old() error {
 		t := Task{Row: carried.Row.Row, carried: carried}
 		id := t.Row.InstanceID
 		ids = append(ids, id)
-		if _, out := withdrawn(c.Feed.Withdrawals, id, ""); out {
-			continue
-		}
-		if _, out := withdrawn(c.Feed.Held, id, ""); out {
-			continue
-		}
-		if c.unproved(t.Row) {
+		if _, out := withdrawn(slices.Concat(c.Feed.Withdrawals, c.Feed.Held), id, ""); out || c.unproved(t.Row) {
 			continue
 		}
 		now, there := work[id]
 		if c.Work != nil && !there {
 			c.Carried[t.Row.Repo] = append(c.Carried[t.Row.Repo], id)
 		}
-		if slices.Contains(c.Revise, id) {
-			if !there {
-				return fmt.Errorf("--revise %s: the dataset at %s does not have it", id, c.Work.Dir)
-			}
-			if err := t.retell(now.Row); err != nil {
-				return fmt.Errorf("--revise %s: %w", id, err)
-			}
+		if err := c.retold(&t, now.Row, there); err != nil {
+			return err
 		}
 		if kept, err := c.narrow(&t); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
@@ -219,6 +208,21 @@ func (c *Candidate) unknown(asked []string, flag string, known []string) error {
 		if !slices.Contains(known, id) {
 			return fmt.Errorf("--%s %s: the version before has no such task%s", flag, id, nearest.Hint(id, known))
 		}
+	}
+	return nil
+}
+
+// retold takes the statement of a task that is to be revised; now is its row of the working dataset, if it is there.
+func (c *Candidate) retold(t *Task, now output.Row, there bool) error {
+	id := t.Row.InstanceID
+	if !slices.Contains(c.Revise, id) {
+		return nil
+	}
+	if !there {
+		return fmt.Errorf("--revise %s: the dataset at %s does not have it", id, c.Work.Dir)
+	}
+	if err := t.retell(now); err != nil {
+		return fmt.Errorf("--revise %s: %w", id, err)
 	}
 	return nil
 }

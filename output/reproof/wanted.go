@@ -44,40 +44,23 @@ type Run struct {
 // later date; runs are those of Ledger.Of. Runs are spread over the dates: as many on each.
 func (w Wanted) Missing(runs []schemas.Reproof, date string) (today []Run, later bool) {
 	runs = slices.DeleteFunc(slices.Clone(runs), func(r schemas.Reproof) bool { return r.Date < w.Since })
-	// Dates of gold are those that the others are spread over as well.
-	var before []string
-	for _, r := range runs {
-		if r.State == schemas.AnsweredGold && r.Clock == schemas.OwnClock && r.Date != date && !slices.Contains(before, r.Date) {
-			before = append(before, r.Date)
-		}
-	}
-	left := max(w.Dates-len(before), 1) // dates, this one among them
+	before := datesBefore(runs, date)
+	left := max(w.Dates-before, 1) // dates, this one among them
 	for _, s := range []struct {
 		state schemas.Answered
 		want  int
-	}{{schemas.AnsweredGold, w.Gold}, {schemas.AnsweredNop, w.Nop}, {schemas.AnsweredForged, w.Forged}} {
-		made, earlier := map[int]bool{}, 0
-		for _, r := range runs {
-			switch {
-			case r.State != s.state || r.Clock != schemas.OwnClock:
-			case r.Date == date:
-				made[r.Number] = true
-			default:
-				earlier++
-			}
-		}
-		share := (s.want - earlier + left - 1) / left
-		if s.state == schemas.AnsweredGold && s.want > 0 && len(before) < w.Dates {
-			share = max(share, 1) // a date is one on which the task was run
-		}
-		now := len(made)
-		for n, open := 1, share-now; open > 0; n++ {
-			if !made[n] { // a run that a fault of the machine ended is made under its number
+		least int // runs on this date: a date is one on which the task was run with its own patch
+	}{{schemas.AnsweredGold, w.Gold, min(w.Gold, max(w.Dates-before, 0), 1)}, {schemas.AnsweredNop, w.Nop, 0}, {schemas.AnsweredForged, w.Forged, 0}} {
+		made, earlier := madeOf(runs, s.state, date)
+		share := max((s.want-earlier+left-1)/left, s.least)
+		// A run that a fault of the machine ended is made under its number.
+		for n, open := 1, share-len(made); open > 0; n++ {
+			if !made[n] {
 				today = append(today, Run{s.state, schemas.OwnClock, n})
 				open--
 			}
 		}
-		later = later || left > 1 && (s.state == schemas.AnsweredGold && s.want > 0 || max(share, now)+earlier < s.want)
+		later = later || left > 1 && (s.least > 0 || max(share, len(made))+earlier < s.want)
 	}
 	for _, c := range w.Clocks {
 		if !slices.ContainsFunc(runs, func(r schemas.Reproof) bool { return r.Clock == c && r.State == schemas.AnsweredGold }) {
@@ -85,4 +68,31 @@ func (w Wanted) Missing(runs []schemas.Reproof, date string) (today []Run, later
 		}
 	}
 	return today, later
+}
+
+// datesBefore counts the dates but this one on which a task was run with its own patch. Other runs are spread over
+// the same dates.
+func datesBefore(runs []schemas.Reproof, date string) int {
+	dates := map[string]bool{}
+	for _, r := range runs {
+		if r.State == schemas.AnsweredGold && r.Clock == schemas.OwnClock && r.Date != date {
+			dates[r.Date] = true
+		}
+	}
+	return len(dates)
+}
+
+// madeOf are the numbers of the runs that were made on a date, and how many were made on others.
+func madeOf(runs []schemas.Reproof, state schemas.Answered, date string) (numbers map[int]bool, others int) {
+	numbers = map[int]bool{}
+	for _, r := range runs {
+		switch {
+		case r.State != state || r.Clock != schemas.OwnClock:
+		case r.Date == date:
+			numbers[r.Number] = true
+		default:
+			others++
+		}
+	}
+	return numbers, others
 }

@@ -1,10 +1,4 @@
-// Package reprove runs published tasks again: with the task's own patch (gold), with one that does
-// nothing (nop) and with one that only forges results (forged), under the system's clock or one
-// that is ahead. What the runs of many days say together is for package output/reproof.
-//
-//	r := reprove.New(grader, rows, reprove.Config{Parallel: 2, …})
-//	line, err := r.Run(ctx, rerun) // an error is a fault of the machine, and no line
-package reprove
+package grade
 
 import (
 	"context"
@@ -21,42 +15,43 @@ import (
 	"github.com/benchmint/benchmint/output/reproof"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
-	"github.com/benchmint/benchmint/stages/grade"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
-// Version is part of the stage's fingerprint.
-const Version = "1"
+// ReproveVersion is part of the fingerprint of Reprover, with Version.
+const ReproveVersion = "1"
 
-// Config is what a line says of where it was made, and how many runs go at one time.
-type Config struct {
-	Grade    grade.Config
+// ReproveConfig is what a line says of where it was made, and how many runs go at one time.
+type ReproveConfig struct {
+	Grade    Config
 	Machine  string // system, processors, memory, sandbox
 	Program  string // benchmint's version
 	Parallel int    // runs at one time; one that is to be alone waits for all others
 }
 
 // Timeout bounds a run: a grade, and a second one where the clock is ahead.
-func (c Config) Timeout() time.Duration { return 2 * c.Grade.Timeout() }
+func (c ReproveConfig) Timeout() time.Duration { return 2 * c.Grade.Timeout() }
 
-// Stage makes the runs.
-type Stage struct {
-	config Config
-	grader *grade.Grader
+// Reprover runs published tasks again: with the task's own patch (gold), with one that does nothing (nop) and with
+// one that only forges results (forged), under the system's clock or one that is ahead. An error is a fault of the
+// machine, and no line of the ledger. What the runs of many days say together is for package output/reproof.
+type Reprover struct {
+	config ReproveConfig
+	grader *Grader
 	rows   map[string]output.Row
 	room   *semaphore.Weighted
 }
 
-var _ pipeline.Stage[schemas.Rerun, schemas.Reproof] = (*Stage)(nil)
+var _ pipeline.Stage[schemas.Rerun, schemas.Reproof] = (*Reprover)(nil)
 
-// New makes runs of the tasks of rows, by instance ID, with a grader of them.
-func New(g *grade.Grader, rows map[string]output.Row, c Config) *Stage {
+// NewReprover makes runs of the tasks of rows, by instance ID, with a grader of them.
+func NewReprover(g *Grader, rows map[string]output.Row, c ReproveConfig) *Reprover {
 	c.Parallel = max(c.Parallel, 1)
-	return &Stage{config: c, grader: g, rows: rows, room: semaphore.NewWeighted(int64(c.Parallel))}
+	return &Reprover{config: c, grader: g, rows: rows, room: semaphore.NewWeighted(int64(c.Parallel))}
 }
 
 // Run makes one run.
-func (s *Stage) Run(ctx context.Context, r schemas.Rerun) (out schemas.Reproof, err error) {
+func (s *Reprover) Run(ctx context.Context, r schemas.Rerun) (out schemas.Reproof, err error) {
 	days, err := r.Clock.Days()
 	if err != nil {
 		return out, err
@@ -82,18 +77,18 @@ func (s *Stage) Run(ctx context.Context, r schemas.Rerun) (out schemas.Reproof, 
 	pipeline.Doing(ctx, "%s, run %d, clock %s", r.State, r.Number, r.Clock)
 	if days == 0 {
 		g, err := s.grader.Run(ctx, r.Answer)
-		return out, end(&out, row, g, err)
+		return out, rerunEnd(&out, row, g, err)
 	}
 	shift := clock.Days(days)
 	g, err := s.grader.Under(ctx, r.Answer, shift)
-	if err := end(&out, row, g, err); err != nil || out.End != schemas.RerunFails {
+	if err := rerunEnd(&out, row, g, err); err != nil || out.End != schemas.RerunFails {
 		return out, err
 	}
 	// A test that compares times of files with now is right on every day: it passes in the second run.
 	first := out
 	shift.Files = true
 	g, err = s.grader.Under(ctx, r.Answer, shift)
-	if err := end(&out, row, g, err); err != nil || out.End != schemas.RerunFails {
+	if err := rerunEnd(&out, row, g, err); err != nil || out.End != schemas.RerunFails {
 		return out, err
 	}
 	if len(first.FailToPass)+len(first.PassToPass) > 0 && len(out.FailToPass)+len(out.PassToPass) > 0 {
@@ -109,10 +104,10 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(x string) bool { return !slices.Contains(b, x) })
 }
 
-// end reads what a grade says of the run. An environment that cannot be built any more is an end;
+// rerunEnd reads what a grade says of the run. An environment that cannot be built any more is an end;
 // every other error is a fault.
-func end(out *schemas.Reproof, row output.Row, g schemas.Grade, err error) error {
-	var lost *grade.Lost
+func rerunEnd(out *schemas.Reproof, row output.Row, g schemas.Grade, err error) error {
+	var lost *Lost
 	var not *testrun.NotShifted
 	switch {
 	case errors.As(err, &lost):
@@ -138,13 +133,13 @@ func end(out *schemas.Reproof, row output.Row, g schemas.Grade, err error) error
 	case out.State == schemas.AnsweredNop && g.F2P != nil:
 		out.FailToPass = slices.DeleteFunc(slices.Clone([]string(row.FailToPass)), func(id string) bool { return slices.Contains(g.F2P.Missed, id) })
 	case g.F2P == nil:
-		out.Detail = detail(g)
+		out.Detail = unscored(g)
 	}
 	return nil
 }
 
-// detail is why a grade has no scores.
-func detail(g schemas.Grade) string {
+// unscored is why a grade has no scores.
+func unscored(g schemas.Grade) string {
 	text := string(g.Verdict)
 	if g.Limit != "" {
 		text = fmt.Sprintf("%s (%s)", text, g.Limit)

@@ -1,4 +1,4 @@
-package reprove
+package grade
 
 import (
 	"context"
