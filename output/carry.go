@@ -161,6 +161,13 @@ func (w *writer) carry(c *Carried, rows io.Writer, p *parquetWriter, timings io.
 	return nil
 }
 
+// archived counts an archive that is written.
+func (w *writer) archived(d schemas.Digest, b []byte) {
+	w.packed[d] = true
+	w.storage.Archives++
+	w.storage.ArchiveBytes += int64(len(b))
+}
+
 // carryFolder copies a task's folder and its base tree.
 func (w *writer) carryFolder(c *Carried) error {
 	id := c.Row.InstanceID
@@ -168,6 +175,15 @@ func (w *writer) carryFolder(c *Carried) error {
 		if c.Edit != nil {
 			if b, err = c.Edit(name, b); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		if name == RecipeFile && w.keeping != nil {
+			var r schemas.Recipe
+			if err := strict(Bare(name, b), &r); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if w.keeping.Index.Provable(r) {
+				w.storage.Provable++
 			}
 		}
 		return w.put(path.Join(TasksDir, id, name), mode, b)
@@ -185,7 +201,7 @@ func (w *writer) carryFolder(c *Carried) error {
 	if schemas.DigestBytes(b) != archive {
 		return fmt.Errorf("%s: the bytes do not have the digest that names them", BlobPath(archive))
 	}
-	w.packed[archive] = true
+	w.archived(archive, b)
 	return w.put(BlobPath(archive), 0o644, b)
 }
 

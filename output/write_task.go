@@ -48,7 +48,7 @@ func (w *writer) folderOf(t Task) (Row, []secrets.Finding, error) {
 		if err := w.put(BlobPath(base.Archive), 0o644, packed); err != nil {
 			return Row{}, nil, err
 		}
-		w.packed[base.Archive] = true
+		w.archived(base.Archive, packed)
 	}
 	for _, f := range files {
 		if err := w.put(f.name, f.mode, f.data); err != nil {
@@ -131,9 +131,12 @@ func perm(f sandbox.File) fs.FileMode {
 	return 0o644
 }
 
+// archiveExt ends the names of base archives.
+const archiveExt = ".tar.gz"
+
 // BlobPath is where a blob lies in the folder.
 func BlobPath(d schemas.Digest) string {
-	return path.Join(BlobsDir, strings.TrimPrefix(string(d), "sha256:")+".tar.gz")
+	return path.Join(BlobsDir, strings.TrimPrefix(string(d), "sha256:")+archiveExt)
 }
 
 // base packs the base tree, named by the digest of its bytes, and counts in it. packed is

@@ -48,6 +48,9 @@ func newProve(p *program) *cobra.Command {
 				return err
 			}
 			p.sayFormat(args[0], d.Manifest)
+			if err := p.buildFrom(d); err != nil {
+				return err
+			}
 			return prover{p.machine(c), d, rows}.prove(cmd.Context())
 		},
 	}

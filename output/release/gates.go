@@ -197,6 +197,9 @@ func canary(_ context.Context, c *Candidate, dir string) (a Answer, err error) {
 			return err
 		}
 		name := filepath.ToSlash(rel)
+		if path.Dir(name) == output.BlobsDir && path.Ext(name) == "" {
+			return nil // a package, as its registry has it
+		}
 		b, err := os.ReadFile(p)
 		if err != nil {
 			return err
