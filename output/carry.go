@@ -27,6 +27,20 @@ type Carried struct {
 	// folder, by its name there. Both are nil for a task that does not change.
 	Line []byte
 	Edit func(name string, b []byte) ([]byte, error)
+	// Archive takes the place of the archive of the base tree, where it is not ""; Open opens it.
+	Archive schemas.Digest
+	Open    func() (io.ReadCloser, error)
+}
+
+// archive is that of the base tree, as it is written.
+func (c *Carried) archive() (schemas.Digest, func() (io.ReadCloser, error)) {
+	if c.Archive != "" {
+		return c.Archive, c.Open
+	}
+	d := c.Row.Benchmint.BaseArchive
+	return d, func() (io.ReadCloser, error) {
+		return os.Open(filepath.Join(c.From.Dir, filepath.FromSlash(BlobPath(d))))
+	}
 }
 
 // Carry are the tasks of a dataset for which take says so, in order of ID.
@@ -190,12 +204,16 @@ func (w *writer) carryFolder(c *Carried) error {
 	}); err != nil {
 		return err
 	}
-	archive := c.Row.Benchmint.BaseArchive
+	archive, open := c.archive()
 	if w.packed[archive] {
 		return nil
 	}
-	b, err := os.ReadFile(filepath.Join(c.From.Dir, filepath.FromSlash(BlobPath(archive))))
+	in, err := open()
 	if err != nil {
+		return err
+	}
+	b, err := io.ReadAll(in)
+	if err := errors.Join(err, in.Close()); err != nil {
 		return err
 	}
 	if schemas.DigestBytes(b) != archive {

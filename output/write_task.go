@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -166,14 +167,21 @@ func (w *writer) base(t Task) (b Base, packed []byte, err error) {
 }
 
 // Archive packs a tree as blobs hold it: no name, no time, no system in the header.
-func Archive(t *tree.Tree) ([]byte, error) {
+func Archive(t *tree.Tree) ([]byte, error) { return packed(t.WriteTar) }
+
+// Archives packs several trees into one archive, in which they share what they have in common.
+func Archives(trees []*tree.Tree) ([]byte, error) {
+	return packed(func(w io.Writer) error { return tree.WriteTars(w, trees) })
+}
+
+func packed(write func(io.Writer) error) ([]byte, error) {
 	var buf bytes.Buffer
 	zw, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
 	zw.OS = 255 // unknown
-	if err := t.WriteTar(zw); err != nil {
+	if err := write(zw); err != nil {
 		return nil, err
 	}
 	if err := zw.Close(); err != nil {

@@ -189,7 +189,7 @@ func TestTarRoundTrip(t *testing.T) {
 		if !bytes.Equal(one.Bytes(), two.Bytes()) {
 			t.Error("two archives of one tree differ")
 		}
-		got, err := tree.ReadTar(&one)
+		got, err := tree.ReadTar(&one, "")
 		if err != nil {
 			t.Fatal(err)
 		}

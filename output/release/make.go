@@ -82,8 +82,9 @@ type Candidate struct {
 	Feed   Feed // as it will be
 	gated  gated
 	flakes []ledger.Flake
-	flaky  *ledger.Ledger                   // of flakes; nil for the first version, whose tasks Work has narrowed
-	texts  map[schemas.Digest][]licenceText // by base archive
+	flaky  *ledger.Ledger           // of flakes; nil for the first version, whose tasks Work has narrowed
+	texts  map[string][]licenceText // by base tree
+	purged []string                 // tasks whose bytes leave what is written
 	kept   *output.Keeping
 }
 

@@ -152,6 +152,7 @@ func (c *Candidate) outAlready(id string, a Act, w Withdrawn) (bool, error) {
 // All of it becomes visible in one change of the shelf.
 func (c *Candidate) purge(ctx context.Context, a Act) (record Record, err error) {
 	s, feed := c.Shelf, c.Feed
+	c.purged = a.IDs
 	defer func() { err = errors.Join(err, sweep(s.Dir)) }()
 	if err := c.free(); err != nil {
 		return Record{}, err
@@ -212,8 +213,8 @@ func (s *Shelf) without(ctx context.Context, by *Candidate, e Entry, ids []strin
 		return r, nil, err
 	}
 	c.Diff.Changed = slices.DeleteFunc(c.Diff.Changed, func(x Changed) bool { return slices.Contains(ids, x.ID) })
-	c.Keep = nil
-	if err := c.keep(ctx); err != nil {
+	c.Keep, c.purged = nil, ids
+	if err := errors.Join(c.share(), c.keep(ctx)); err != nil {
 		return r, nil, err
 	}
 	in := c.input()

@@ -60,7 +60,7 @@ func (c *Candidate) entry(r Record, digest schemas.Digest) Entry {
 
 // writeTo writes the folder of a version, release.json last.
 func (c *Candidate) writeTo(ctx context.Context, dir string) (Record, error) {
-	if err := c.keep(ctx); err != nil {
+	if err := errors.Join(c.share(), c.keep(ctx)); err != nil {
 		return Record{}, err
 	}
 	m, err := output.Write(dir, c.input())
