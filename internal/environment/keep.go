@@ -32,6 +32,15 @@ func (b *Builder) offline(ctx context.Context, build sandbox.Build, r schemas.Re
 	if build.Registry, err = b.Packages.Registry(r); build.Registry == nil || err != nil {
 		return layer, err != nil, err
 	}
+	if _, ok := b.Languages[r.Language].(lang.Keeper); !ok {
+		// A cache of packages is read by builds of others, and what a dataset keeps is a stranger's:
+		// this one begins empty, and goes with the build.
+		own := map[string]string{}
+		for name, inside := range build.Caches {
+			own["kept-"+name] = inside
+		}
+		build.Caches, build.Fill = own, nil
+	}
 	build.Began = b.began(ctx, "building the environment from kept packages")
 	layer, _, err = b.Sandbox.Build(ctx, build)
 	if errors.As(err, new(*sandbox.BuildError)) {
