@@ -133,6 +133,33 @@ func (c *checker) packages(sums map[string]string) {
 		c.add(PackagesFile, RuleSyntax, "%v", err)
 		return
 	}
+	c.packageFiles(x, sums)
+	used, provable := map[schemas.Digest]bool{}, 0
+	for _, r := range c.d.Rows {
+		env, err := c.d.Environment(r.Row)
+		if err != nil {
+			continue // reported with the row
+		}
+		if x.Provable(env.Recipe) {
+			provable++
+		}
+		for _, r := range packages.Recipes(env.Recipe) {
+			used[packages.KeyOf(r)] = true
+			c.locked(x.Find(r), r.Lock)
+		}
+	}
+	for i, e := range x.Environments {
+		if !used[e.Recipe] {
+			c.add(PackagesFile, RulePackages, "no task needs the environment %s", e.Recipe.Short())
+		}
+		if i > 0 && x.Environments[i-1].Recipe >= e.Recipe {
+			c.add(PackagesFile, RulePackages, "the environment %s is out of order", e.Recipe.Short())
+		}
+	}
+	c.storage(x, sums, provable)
+}
+
+func (c *checker) packageFiles(x packages.Index, sums map[string]string) {
 	named := map[string]bool{}
 	for _, f := range x.Distinct() {
 		name := PackagePath(f.Digest)
@@ -148,33 +175,16 @@ func (c *checker) packages(sums map[string]string) {
 			c.add(name, RulePackages, "%s does not name it", PackagesFile)
 		}
 	}
-	used, provable := map[schemas.Digest]bool{}, 0
-	for _, r := range c.d.Rows {
-		env, err := c.d.Environment(r.Row)
-		if err != nil {
-			continue // reported with the row
-		}
-		if x.Provable(env.Recipe) {
-			provable++
-		}
-		for _, r := range packages.Recipes(env.Recipe) {
-			used[packages.KeyOf(r)] = true
-			if e := x.Find(r); e != nil && e.Complete {
-				for _, name := range e.Missing(r.Lock) {
-					c.add(PackagesFile, RulePackages, "the environment %s is complete, and has no file for %s of its lock", e.Recipe.Short(), name)
-				}
-			}
-		}
+}
+
+// locked: a complete environment has a file for each entry of its lock.
+func (c *checker) locked(e *packages.Environment, lock string) {
+	if e == nil || !e.Complete {
+		return
 	}
-	for i, e := range x.Environments {
-		if !used[e.Recipe] {
-			c.add(PackagesFile, RulePackages, "no task needs the environment %s", e.Recipe.Short())
-		}
-		if i > 0 && x.Environments[i-1].Recipe >= e.Recipe {
-			c.add(PackagesFile, RulePackages, "the environment %s is out of order", e.Recipe.Short())
-		}
+	for _, name := range e.Missing(lock) {
+		c.add(PackagesFile, RulePackages, "the environment %s is complete, and has no file for %s of its lock", e.Recipe.Short(), name)
 	}
-	c.storage(x, sums, provable)
 }
 
 func (c *checker) storage(x packages.Index, sums map[string]string, provable int) {
