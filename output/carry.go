@@ -27,6 +27,20 @@ type Carried struct {
 	// folder, by its name there. Both are nil for a task that does not change.
 	Line []byte
 	Edit func(name string, b []byte) ([]byte, error)
+	// Archive takes the place of the archive of the base tree, where it is not ""; Open opens it.
+	Archive schemas.Digest
+	Open    func() (io.ReadCloser, error)
+}
+
+// archive is that of the base tree, as it is written.
+func (c *Carried) archive() (schemas.Digest, func() (io.ReadCloser, error)) {
+	if c.Archive != "" {
+		return c.Archive, c.Open
+	}
+	d := c.Row.Benchmint.BaseArchive
+	return d, func() (io.ReadCloser, error) {
+		return os.Open(filepath.Join(c.From.Dir, filepath.FromSlash(BlobPath(d))))
+	}
 }
 
 // Carry are the tasks of a dataset for which take says so, in order of ID.
@@ -161,6 +175,13 @@ func (w *writer) carry(c *Carried, rows io.Writer, p *parquetWriter, timings io.
 	return nil
 }
 
+// archived counts an archive that is written.
+func (w *writer) archived(d schemas.Digest, b []byte) {
+	w.packed[d] = true
+	w.storage.Archives++
+	w.storage.ArchiveBytes += int64(len(b))
+}
+
 // carryFolder copies a task's folder and its base tree.
 func (w *writer) carryFolder(c *Carried) error {
 	id := c.Row.InstanceID
@@ -170,22 +191,35 @@ func (w *writer) carryFolder(c *Carried) error {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
+		if name == RecipeFile && w.keeping != nil {
+			var r schemas.Recipe
+			if err := strict(Bare(name, b), &r); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			if w.keeping.Index.Provable(r) {
+				w.storage.Provable++
+			}
+		}
 		return w.put(path.Join(TasksDir, id, name), mode, b)
 	}); err != nil {
 		return err
 	}
-	archive := c.Row.Benchmint.BaseArchive
+	archive, open := c.archive()
 	if w.packed[archive] {
 		return nil
 	}
-	b, err := os.ReadFile(filepath.Join(c.From.Dir, filepath.FromSlash(BlobPath(archive))))
+	in, err := open()
 	if err != nil {
+		return err
+	}
+	b, err := io.ReadAll(in)
+	if err := errors.Join(err, in.Close()); err != nil {
 		return err
 	}
 	if schemas.DigestBytes(b) != archive {
 		return fmt.Errorf("%s: the bytes do not have the digest that names them", BlobPath(archive))
 	}
-	w.packed[archive] = true
+	w.archived(archive, b)
 	return w.put(BlobPath(archive), 0o644, b)
 }
 

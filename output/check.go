@@ -37,6 +37,7 @@ const (
 	RuleFlakes      Rule = "flakes"
 	RuleImage       Rule = "image_key"
 	RuleAdequacy    Rule = "adequacy"
+	RulePackages    Rule = "packages"
 )
 
 // Finding is one thing that is wrong, and where.
@@ -70,7 +71,7 @@ func CheckEach(dir string, say func(n, of int)) ([]Finding, error) {
 		return nil, err
 	}
 	c := checker{d: d, findings: findings}
-	c.files()
+	c.packages(c.files())
 	c.counts()
 	c.ids()
 	c.rejects()

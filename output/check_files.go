@@ -54,8 +54,8 @@ func (c *checker) sums() map[string]string {
 	return out
 }
 
-// files compares the folder with the checksums, both ways.
-func (c *checker) files() {
+// files compares the folder with the checksums, both ways, and gives them.
+func (c *checker) files() map[string]string {
 	sums := c.sums()
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		got, err := hashFile(filepath.Join(c.d.Dir, filepath.FromSlash(name)))
@@ -93,6 +93,7 @@ func (c *checker) files() {
 	if err != nil {
 		c.add(".", RuleMissingFile, "walking the folder: %s", cause(err))
 	}
+	return sums
 }
 
 func hashFile(name string) (string, error) {

@@ -72,6 +72,8 @@ type Manifest struct {
 	Configuration json.RawMessage `json:"configuration"`
 	// Release is of a version of a shelf of releases; not there in other datasets.
 	Release *Release `json:"release,omitempty"`
+	// Storage is of a release; versions before it was counted have none.
+	Storage *Storage `json:"storage,omitempty"`
 	// Checksums is of ChecksumsFile, which names all other files.
 	Checksums Checksums `json:"checksums"`
 }

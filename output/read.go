@@ -362,7 +362,7 @@ func (d *Dataset) Base(r Row) (*tree.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("base_archive: %w", err)
 	}
-	t, err := tree.ReadTar(zr)
+	t, err := tree.ReadTar(zr, r.Benchmint.Trees.Base)
 	if err != nil {
 		return nil, fmt.Errorf("base_archive: %w", err)
 	}

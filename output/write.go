@@ -37,6 +37,8 @@ type Input struct {
 	CarriedRejects []Reject
 	// Release is set for a version of a shelf of releases.
 	Release *Release
+	// Packages are kept for the tasks of a release; nil: none are.
+	Packages *Keeping
 	// Extra are further files of a release, made when its rows are written: what it says of the
 	// files that are there is by their digests.
 	Extra func(m Manifest, digests map[string]schemas.Digest) (map[string][]byte, error)
@@ -190,7 +192,7 @@ func ours(dir string) error {
 	return nil
 }
 
-var ownNames = []string{ReleaseFile, CostFile, ReproofFile, ManifestFile, CardFile, RejectsFile, RedactionsFile, FlakesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
+var ownNames = []string{ReleaseFile, CostFile, ReproofFile, ManifestFile, CardFile, RejectsFile, RedactionsFile, FlakesFile, PackagesFile, TimingsFile, ChecksumsFile, DataDir, TasksDir, BlobsDir, PlotsDir}
 
 // swap makes tmp the dataset at dir in one step, and moves what is not ours over.
 func swap(tmp, dir string) error {
@@ -244,6 +246,8 @@ type writer struct {
 	sources  map[*Dataset]*carriedFrom
 	repos    map[string][]*Dataset // of carried tasks, by repository
 	release  *Release
+	keeping  *Keeping
+	storage  Storage
 	wrote    func(n int)
 }
 
@@ -256,7 +260,7 @@ func newWriter(dir string) (*writer, error) {
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
-	w.redactor, w.release, w.wrote = redactor{allow: in.Allow}, in.Release, in.Wrote
+	w.redactor, w.release, w.keeping, w.wrote = redactor{allow: in.Allow}, in.Release, in.Packages, in.Wrote
 	if w.release != nil {
 		w.canary = w.release.Canary
 	}
@@ -276,6 +280,9 @@ func (w *writer) all(in Input) (Manifest, error) {
 			}
 		}
 	}); err != nil {
+		return Manifest{}, err
+	}
+	if err := w.packages(in.Packages); err != nil {
 		return Manifest{}, err
 	}
 	m, err := w.manifest(in)
@@ -521,6 +528,9 @@ func (w *writer) manifest(in Input) (Manifest, error) {
 	m := Manifest{
 		Format: Format, Name: in.Name, Splits: w.splits, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Card: CardVersion, Counts: w.counts,
 		Releases: in.Releases, Statistics: w.tally.statistics(), Release: in.Release,
+	}
+	if m.Release != nil {
+		m.Storage = &w.storage
 	}
 	if m.Tools == nil {
 		m.Tools = map[string]string{}

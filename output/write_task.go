@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -48,7 +49,7 @@ func (w *writer) folderOf(t Task) (Row, []secrets.Finding, error) {
 		if err := w.put(BlobPath(base.Archive), 0o644, packed); err != nil {
 			return Row{}, nil, err
 		}
-		w.packed[base.Archive] = true
+		w.archived(base.Archive, packed)
 	}
 	for _, f := range files {
 		if err := w.put(f.name, f.mode, f.data); err != nil {
@@ -131,9 +132,12 @@ func perm(f sandbox.File) fs.FileMode {
 	return 0o644
 }
 
+// archiveExt ends the names of base archives.
+const archiveExt = ".tar.gz"
+
 // BlobPath is where a blob lies in the folder.
 func BlobPath(d schemas.Digest) string {
-	return path.Join(BlobsDir, strings.TrimPrefix(string(d), "sha256:")+".tar.gz")
+	return path.Join(BlobsDir, strings.TrimPrefix(string(d), "sha256:")+archiveExt)
 }
 
 // base packs the base tree, named by the digest of its bytes, and counts in it. packed is
@@ -163,14 +167,21 @@ func (w *writer) base(t Task) (b Base, packed []byte, err error) {
 }
 
 // Archive packs a tree as blobs hold it: no name, no time, no system in the header.
-func Archive(t *tree.Tree) ([]byte, error) {
+func Archive(t *tree.Tree) ([]byte, error) { return packed(t.WriteTar) }
+
+// Archives packs several trees into one archive, in which they share what they have in common.
+func Archives(trees []*tree.Tree) ([]byte, error) {
+	return packed(func(w io.Writer) error { return tree.WriteTars(w, trees) })
+}
+
+func packed(write func(io.Writer) error) ([]byte, error) {
 	var buf bytes.Buffer
 	zw, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
 	zw.OS = 255 // unknown
-	if err := t.WriteTar(zw); err != nil {
+	if err := write(zw); err != nil {
 		return nil, err
 	}
 	if err := zw.Close(); err != nil {

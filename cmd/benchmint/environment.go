@@ -56,9 +56,13 @@ func (e *world) lookup(name string) string {
 
 // toolchains are the interpreters and compilers of this machine and of the registries.
 func (m machine) toolchains() *toolchain.Store {
-	return toolchain.New(toolchain.Host{Cache: m.cache, Env: m.environ, CABundle: m.caBundle(m.config.Build.CABundle), Tell: func(line string) {
+	host := toolchain.Host{Cache: m.cache, Env: m.environ, CABundle: m.caBundle(m.config.Build.CABundle), Tell: func(line string) {
 		_, _ = fmt.Fprintln(m.stderr, line) // a terminal that is gone is no fault of the fetch
-	}})
+	}}
+	if m.kept != nil {
+		host.Kept = m.kept.Program
+	}
+	return toolchain.New(host)
 }
 
 // clients says how the published clients of datasets are had: with the uv that the program brings,

@@ -88,6 +88,9 @@ func (e evaluator) eval(ctx context.Context, dataset string, files []string) err
 		return err
 	}
 	e.sayFormat(dataset, folder.Manifest)
+	if err := e.buildFrom(folder); err != nil {
+		return err
+	}
 	tasks := grade.NewDataset(folder, rows)
 	all, bad, err := readPredictions(e.terminal, files)
 	if err != nil {

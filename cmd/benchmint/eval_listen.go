@@ -125,6 +125,13 @@ func (s *serving) grading(in *evalInvitation, blobs *blob.Store) (*pipeline.Plan
 	if err != nil {
 		return nil, err
 	}
+	kept, err := folder.Kept()
+	if err != nil {
+		return nil, err
+	}
+	if kept != nil {
+		s.workshop.builder.Packages = kept
+	}
 	e := evaluator{s.machine(s.config), evalFlags{strict: in.Strict}}
 	outside, tasks := validate.Outside{Builder: s.workshop.builder, Blobs: blobs, Observe: s.observe}, grade.NewDataset(folder, rows)
 	if in.Reprove {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/verify"
 	"github.com/benchmint/benchmint/output"
@@ -30,6 +31,7 @@ import (
 type releaseFlags struct {
 	asOf, version, summary       string
 	dryRun, backfill, partial    bool
+	keepPackages                 bool
 	revise, back, without        []string
 	reason, text, evidence, with string
 	hold, purge                  bool
@@ -54,6 +56,7 @@ func newRelease(p *program) *cobra.Command {
 	cmd.Flags().StringVar(&f.version, "version", "", "`VERSION` (default: YYYY.MM of that day)")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what the version would be, and write nothing")
 	cmd.Flags().BoolVar(&f.backfill, "backfill", false, "also take new tasks that landed before the window, marked")
+	cmd.Flags().BoolVar(&f.keepPackages, "keep-packages", false, "keep the packages of all environments in the version, so that its tasks are proved without a registry")
 	cmd.Flags().BoolVar(&f.partial, "partial", false, "publish although items of the dataset are deferred or open, and without tasks that lack re-proof")
 	cmd.Flags().StringSliceVar(&f.revise, "revise", nil, "`ID`,… whose statement was written by hand in the dataset")
 	cmd.Flags().StringSliceVar(&f.back, "back", nil, "`ID`,… that are held and come back")
@@ -109,6 +112,11 @@ func (p *program) release(ctx context.Context, f releaseFlags) (err error) {
 		return err
 	}
 	defer s.Close()
+	if f.keepPackages {
+		k := &keeper{p.machine(c), map[string]*workshop{}}
+		defer func() { err = errors.Join(err, k.close()) }()
+		o.Keep = k.keep
+	}
 	candidate, err := s.Plan(ctx, o)
 	if candidate == nil || err != nil && !refused(err) {
 		return p.releaseFault(err)
@@ -158,8 +166,8 @@ func (p *program) releaseFault(err error) error {
 	case errors.Is(err, verify.ErrNoClient):
 		return &ended{exitUsage, fmt.Errorf("%w; --without huggingface publishes without that gate", err)}
 	}
-	for _, fault := range []error{unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EROFS} {
-		if errors.Is(err, fault) { // of the machine: the shelf is as it was, and the same command does it later
+	for _, fault := range []error{environment.ErrUnavailable, unix.ENOSPC, unix.EDQUOT, unix.EIO, unix.EROFS} {
+		if errors.Is(err, fault) { // of the machine or a registry: the shelf is as it was, and the same command does it later
 			return &ended{exitDeferred, err}
 		}
 	}

@@ -119,6 +119,9 @@ func (r reprover) prove(ctx context.Context, dataset string, ids []string) error
 		return err
 	}
 	r.sayFormat(dataset, d.Manifest)
+	if err := r.buildFrom(d); err != nil {
+		return err
+	}
 	code := exitOK
 	for _, kind := range kindsOf(r.config, rows) {
 		ended, err := r.proveIn(ctx, kind, d, rowsOf(r.config, kind, rows))

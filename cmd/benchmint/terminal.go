@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/packages"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/stages/validate"
 )
@@ -18,6 +19,8 @@ type terminal struct {
 	json    bool
 	color   string
 	viewed  bool // a live view shows how a run goes on
+	// kept is what environments are built from before registries are asked; nil: nothing.
+	kept *packages.Kept
 }
 
 // out is standard output, coloured where a person reads it.

@@ -25,7 +25,7 @@ func newTest(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test ID [FOLDER] [TEST…] | ID=FOLDER…", Short: "run a task's tests on the folder that you work in",
 		Long: "Runs the tests of a task, or those that are named (a test's ID, or a file or package of tests), with the\ncode of a folder (default: this one), in the task's environment and sandbox, as benchmint eval would.\nThe tests, the settings of their runner and its hooks are the task's, whatever the folder holds.\n\n" +
-			"The folder is a task's base tree with changes: the archive that base_archive of its row names, unpacked,\nor a clone at base_commit. With a repository in it, files that git ignores are left out.\nID=FOLDER, once or more, are several tasks with all their tests.\n\nExit codes: 0 all pass; 1 one does not, or a limit ended the run; 2 nothing was run; 3 try again later.",
+			"The folder is a task's base tree with changes: the archive that base_archive of its row names, unpacked\n(of a release, the folder in it that trees.base names), or a clone at base_commit. With a repository in\nit, files that git ignores are left out.\nID=FOLDER, once or more, are several tasks with all their tests.\n\nExit codes: 0 all pass; 1 one does not, or a limit ended the run; 2 nothing was run; 3 try again later.",
 		Example: "  benchmint test acme__widget-9 ./widget\n  benchmint test acme__widget-9 tests/test_widget.py::test_round --json",
 		Args:    argsOf(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

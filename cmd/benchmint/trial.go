@@ -90,6 +90,9 @@ func (m machine) openTrial(dataset string, works []work) (*trial, error) {
 		return nil, err
 	}
 	m.sayFormat(dataset, d.Manifest)
+	if err := m.buildFrom(d); err != nil {
+		return nil, err
+	}
 	t := &trial{Dataset: grade.NewDataset(d, rows), machine: m, rows: rows, walls: map[string]time.Duration{}}
 	return t, settleKind(m.config, rows)
 }

@@ -26,9 +26,13 @@ type workshop struct {
 // newWorkshop is a workshop in a sandbox that is open.
 func (m machine) newWorkshop(kind string, box sandbox.Sandbox, closer func() error) *workshop {
 	tools := m.toolchains()
-	return &workshop{kind: kind, box: box, close: closer, tools: tools, builder: &environment.Builder{
+	w := &workshop{kind: kind, box: box, close: closer, tools: tools, builder: &environment.Builder{
 		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: plugins.Languages(), Runners: plugins.Runners(), Limits: m.config.Sandbox.Limits(),
 	}}
+	if m.kept != nil {
+		w.builder.Packages = m.kept
+	}
+	return w
 }
 
 // shut is close for a workshop that may not have been opened.

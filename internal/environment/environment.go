@@ -38,6 +38,9 @@ type Builder struct {
 	Repairers  []Repairer               // asked in order where the failure table has no edit
 	Limits     sandbox.Limits
 
+	// Packages are kept beside a dataset, and taken before registries are asked; nil: none are.
+	Packages Packages
+
 	// Shared is where env layers are that other machines made; nil: there are no others.
 	Shared Shared
 
@@ -223,7 +226,10 @@ func (b *Builder) Env(ctx context.Context, r schemas.Recipe) (sandbox.Layer, err
 	}
 	build := b.build(r, step, base, key)
 	build.Began = b.began(ctx, "building the environment")
-	layer, _, err := b.run(ctx, build, r)
+	layer, done, err := b.offline(ctx, build, r)
+	if !done {
+		layer, _, err = b.run(ctx, build, r)
+	}
 	b.fails(key, err)
 	if err == nil {
 		err = b.share(ctx, layer)

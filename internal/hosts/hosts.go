@@ -22,3 +22,7 @@ const (
 	DebianURL   = "http://" + Debian + "/debian"
 	SecurityURL = "http://" + Debian + "/debian-security"
 )
+
+// Packages is where builds find what is kept beside a dataset: no host, since the build's own
+// proxy answers.
+const Packages = "http://packages.invalid"

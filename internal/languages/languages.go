@@ -7,6 +7,7 @@
 package languages
 
 import (
+	"maps"
 	"path"
 	"slices"
 
@@ -42,6 +43,18 @@ type Registry struct {
 	Bundle []string
 	// Trust are further variables, with their values, that make them use it.
 	Trust map[string]string
+	// Kept are the variables, with their values, by which builds take packages from what is
+	// kept beside a dataset and from nowhere else.
+	Kept map[string]string
+}
+
+// Kept is Registry.Kept of all languages.
+func Kept() map[string]string {
+	out := map[string]string{}
+	for _, l := range All() {
+		maps.Copy(out, l.Registry.Kept)
+	}
+	return out
 }
 
 // All is the list. Masks are asked for a path in this order, and what lists
@@ -55,6 +68,7 @@ func All() []Language {
 				Variables: []string{"PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "UV_INDEX"},
 				Bundle:    []string{"REQUESTS_CA_BUNDLE", "PIP_CERT"},
 				Trust:     map[string]string{"UV_NATIVE_TLS": "true"},
+				Kept:      map[string]string{"UV_DEFAULT_INDEX": hosts.Packages + "/simple"},
 			},
 			Own: []string{"*PRETEND_VERSION*", "PBR_VERSION"},
 		},
@@ -63,6 +77,7 @@ func All() []Language {
 			Registry: Registry{
 				Hosts:     []string{hosts.GoProxy, hosts.GoSum},
 				Variables: []string{"GOPROXY", "GOSUMDB", "GONOSUMDB", "GONOSUMCHECK", "GONOPROXY", "GOPRIVATE", "GOINSECURE"},
+				Kept:      map[string]string{"GOPROXY": hosts.Packages + "/modules", "GOSUMDB": "off"},
 			},
 		},
 		{

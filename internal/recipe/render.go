@@ -110,6 +110,32 @@ func writeTree(b *strings.Builder, r Rendering) {
 	fmt.Fprintf(b, "STOPSIGNAL SIGKILL\n")
 }
 
+// Shared is a Dockerfile whose base tree comes out of an archive of several, which the image does
+// not hold: a stage of its own unpacks it. from and to are Rendering.Archive before and after;
+// folder is the tree's in the archive, and in the one before it where that is of several as well.
+func Shared(dockerfile []byte, from, to, folder string) ([]byte, error) {
+	text := string(dockerfile)
+	took := fmt.Sprintf("\nCOPY --from=trees /trees/%s/ %s/\n", folder, sandbox.TreePath)
+	stage := func(archive string) string {
+		return fmt.Sprintf("\nFROM ${BASE} AS trees\nUSER root\nADD %s /trees/\nFROM ${BASE}\n", archive)
+	}
+	if strings.Contains(text, took) {
+		return replaceOne(text, stage(from), stage(to))
+	}
+	b, err := replaceOne(text, fmt.Sprintf("\nADD %s %s/\n", from, sandbox.TreePath), took)
+	if err != nil {
+		return nil, err
+	}
+	return replaceOne(string(b), "\nFROM ${BASE}\n", stage(to))
+}
+
+func replaceOne(text, from, to string) ([]byte, error) {
+	if strings.Count(text, from) != 1 {
+		return nil, fmt.Errorf("the Dockerfile does not have the line %q once", strings.TrimSpace(from))
+	}
+	return []byte(strings.Replace(text, from, to, 1)), nil
+}
+
 // SetupName is where file i of the setup lies in the context.
 func SetupName(dir string, i int, f sandbox.File) string {
 	return path.Join(dir, fmt.Sprintf("%02d-%s", i, path.Base(f.Path)))

@@ -101,6 +101,14 @@ func RegistryEnv(environ []string) map[string]string {
 	return out
 }
 
+// RegistryEnv is what a build is told of registries on a machine with these variables.
+func (b Build) RegistryEnv(machine map[string]string) map[string]string {
+	if b.Registry != nil {
+		return languages.Kept()
+	}
+	return machine
+}
+
 // RegistryHosts are the hosts (with the port, where one is given) that the values
 // of RegistryEnv name.
 func RegistryHosts(env map[string]string) []string {

@@ -28,6 +28,7 @@ import (
 	"context"
 	"io"
 	"io/fs"
+	"net/http"
 	"time"
 
 	"github.com/benchmint/benchmint/schemas"
@@ -146,6 +147,9 @@ type Build struct {
 	Steps   []schemas.Command
 	Env     map[string]string
 	Network Network
+	// Registry answers in the place of all registries: nothing else is reached, and the
+	// machine's own variables for registries do not hold. nil: Network says what is reached.
+	Registry http.Handler
 	// Caches outlive builds and are never in a layer: name → absolute path inside.
 	// Steps see what fills have left in a cache. What they write to it themselves goes
 	// with the build: a step may run code of a stranger, who would write for others.
@@ -197,7 +201,7 @@ func (b Build) Filling() (Build, bool) {
 	}
 	return Build{
 		Parent: parent, Files: b.Fill.Files, Steps: b.Fill.Steps, Env: b.Fill.Env,
-		Network: b.Network, Caches: b.Caches, Limits: b.Limits, Discard: true, Began: b.Began,
+		Network: b.Network, Registry: b.Registry, Caches: b.Caches, Limits: b.Limits, Discard: true, Began: b.Began,
 	}, true
 }
 

@@ -26,6 +26,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/benchmint/benchmint/internal/hosts"
+	"github.com/benchmint/benchmint/internal/packages"
 )
 
 // indexes are where this host has its Python packages from, in the order in which
@@ -219,9 +220,20 @@ const (
 	htmlIndex = "text/html"
 )
 
-// findLink looks a file up in a project's page of the simple index (PEP 503, PEP 691);
-// nil where the page does not name it.
+// findLink looks a file up in a project's page of the simple index; nil where the page does not
+// name it.
 func findLink(ctx context.Context, client *http.Client, page *url.URL, file string) (*url.URL, error) {
+	listed, err := list(ctx, client, page)
+	for _, f := range listed {
+		if f.Name == file {
+			return url.Parse(f.URL)
+		}
+	}
+	return nil, err
+}
+
+// list reads a project's page of the simple index (PEP 503, PEP 691).
+func list(ctx context.Context, client *http.Client, page *url.URL) ([]packages.Listed, error) {
 	answer, err := get(ctx, client, page, jsonIndex+", "+htmlIndex+";q=0.1")
 	if err != nil {
 		return nil, err
@@ -230,30 +242,37 @@ func findLink(ctx context.Context, client *http.Client, page *url.URL, file stri
 	const most = 64 << 20
 	body := io.LimitReader(answer.Body, most)
 	// Relative links are meant from where the page was found, after redirects.
-	at := answer.Request.URL
+	read := linksIn
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == jsonIndex {
-		var listed struct {
-			Files []struct{ Filename, URL string }
-		}
-		if err := json.NewDecoder(body).Decode(&listed); err != nil {
-			return nil, &Unreachable{Err: fmt.Errorf("reading %s: %w", page.Redacted(), err)}
-		}
-		for _, f := range listed.Files {
-			if f.Filename == file {
-				return at.Parse(f.URL)
-			}
-		}
-		return nil, nil
+		read = filesIn
 	}
-	link, err := linkIn(body, at, file)
+	listed, err := read(body, answer.Request.URL)
 	if err != nil {
 		err = &Unreachable{Err: fmt.Errorf("reading %s: %w", page.Redacted(), err)}
 	}
-	return link, err
+	return listed, err
 }
 
-// linkIn is the link of an HTML page at an address to a file; nil where it has none.
-func linkIn(page io.Reader, at *url.URL, file string) (*url.URL, error) {
+func filesIn(page io.Reader, at *url.URL) ([]packages.Listed, error) {
+	var listed struct{ Files []map[string]any }
+	if err := json.NewDecoder(page).Decode(&listed); err != nil {
+		return nil, err
+	}
+	var out []packages.Listed
+	for _, f := range listed.Files {
+		name, _ := f["filename"].(string)
+		ref, _ := f["url"].(string)
+		if link, err := at.Parse(ref); err == nil && name != "" {
+			delete(f, "url")
+			out = append(out, packages.Listed{Name: name, URL: link.String(), Fields: f})
+		}
+	}
+	return out, nil
+}
+
+// linksIn are the links of an HTML page at an address.
+func linksIn(page io.Reader, at *url.URL) ([]packages.Listed, error) {
+	var out []packages.Listed
 	tokens := html.NewTokenizer(page)
 	for {
 		switch tokens.Next() {
@@ -261,18 +280,27 @@ func linkIn(page io.Reader, at *url.URL, file string) (*url.URL, error) {
 			if err := tokens.Err(); !errors.Is(err, io.EOF) {
 				return nil, err
 			}
-			return nil, nil
+			return out, nil
 		case html.StartTagToken:
+			attributes := map[string]string{}
 			for _, a := range tokens.Token().Attr {
-				if a.Key != "href" {
-					continue
-				}
-				link, err := at.Parse(a.Val)
-				if err == nil && path.Base(link.Path) == file {
-					link.Fragment = ""
-					return link, nil
+				attributes[a.Key] = a.Val
+			}
+			link, err := at.Parse(attributes["href"])
+			if err != nil || attributes["href"] == "" {
+				continue
+			}
+			fields := map[string]any{"filename": path.Base(link.Path), "hashes": map[string]string{}}
+			if algorithm, sum, ok := strings.Cut(link.Fragment, "="); ok {
+				fields["hashes"] = map[string]string{algorithm: sum}
+			}
+			for _, key := range []string{"requires-python", "yanked", "upload-time"} {
+				if v, ok := attributes["data-"+key]; ok {
+					fields[key] = v
 				}
 			}
+			link.Fragment = ""
+			out = append(out, packages.Listed{Name: path.Base(link.Path), URL: link.String(), Fields: fields})
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -31,6 +32,9 @@ type Host struct {
 	CABundle string
 	// Tell is told what is fetched before it is; nil: nobody listens.
 	Tell func(line string)
+	// Kept opens the wheel of a program by its digest where it is kept beside a dataset:
+	// fs.ErrNotExist. nil: nothing is kept.
+	Kept func(schemas.Digest) (io.ReadCloser, error)
 }
 
 // Store finds and keeps toolchains. It is safe for concurrent use; two processes

@@ -132,7 +132,10 @@ func (s *Store) fetchProgram(ctx context.Context, p program, w wheel, dir string
 		return err
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }() // what is left goes with the folder of the copy
-	size, err := s.fetchWheel(ctx, p, w, file)
+	size, err := s.keptWheel(w, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		size, err = s.fetchWheel(ctx, p, w, file)
+	}
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestReadTarIsBounded(t *testing.T) { //nolint:paralleltest // it measures t
 		go func() { w.CloseWithError(write(tar.NewWriter(w))) }()
 		var start, end runtime.MemStats
 		runtime.ReadMemStats(&start)
-		_, err := tree.ReadTar(r)
+		_, err := tree.ReadTar(r, "")
 		runtime.ReadMemStats(&end)
 		r.CloseWithError(io.ErrClosedPipe)
 		if !errors.Is(err, tree.ErrTooLarge) {
@@ -48,7 +48,7 @@ func TestReadTarIsBounded(t *testing.T) { //nolint:paralleltest // it measures t
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := tree.ReadTar(&b); err != nil || got.ID() != whole.ID() {
+	if got, err := tree.ReadTar(&b, ""); err != nil || got.ID() != whole.ID() {
 		t.Errorf("a plain one: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"errors"
 	"os/exec"
@@ -189,7 +190,7 @@ func TestTarRoundTrip(t *testing.T) {
 		if !bytes.Equal(one.Bytes(), two.Bytes()) {
 			t.Error("two archives of one tree differ")
 		}
-		got, err := tree.ReadTar(&one)
+		got, err := tree.ReadTar(&one, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,4 +242,49 @@ func TestChangesTurnOneTreeIntoAnother(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestShared: several trees in one archive read as each by itself, and a file that they share is
+// in it once.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	noise := make([]byte, 64<<10)
+	for i := range noise {
+		noise[i] = byte(i * i >> 7)
+	}
+	make := func(more ...tree.Entry) *tree.Tree {
+		out, err := tree.New(append(more,
+			tree.Entry{Path: "big", Mode: tree.ModeFile, Data: noise}, tree.Entry{Path: "run", Mode: tree.ModeExec, Data: noise},
+			tree.Entry{Path: "empty", Mode: tree.ModeFile}, tree.Entry{Path: "link", Mode: tree.ModeSymlink, Data: []byte("big")},
+			tree.Entry{Path: "sub", Mode: tree.ModeModule, Data: []byte(strings.Repeat("a", 40))}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	trees := []*tree.Tree{make(), make(tree.Entry{Path: "a/b", Mode: "100664", Data: []byte("x")}), make(tree.Entry{Path: "copy", Mode: tree.ModeFile, Data: noise})}
+	var b, again bytes.Buffer
+	if err := errors.Join(tree.WriteTars(&b, trees), tree.WriteTars(&again, []*tree.Tree{trees[2], trees[0], trees[1], trees[0]})); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), again.Bytes()) {
+		t.Error("another order gives other bytes")
+	}
+	if b.Len() > 3*len(noise) {
+		t.Errorf("%d bytes for two contents of %d", b.Len(), len(noise))
+	}
+	for _, want := range trees {
+		got, err := tree.ReadTar(bytes.NewReader(b.Bytes()), want.ID())
+		if err != nil || got.ID() != want.ID() {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+	var bad bytes.Buffer
+	tw := tar.NewWriter(&bad)
+	if err := errors.Join(tw.WriteHeader(&tar.Header{Name: "x", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}), tw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.ReadTar(&bad, ""); err == nil || !strings.Contains(err.Error(), "not before it") {
+		t.Errorf("a link out of the archive: %v", err)
+	}
 }

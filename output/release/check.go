@@ -278,12 +278,17 @@ func (c *shelfCheck) back(i int, all []Came, now Side) {
 		all = slices.DeleteFunc(slices.Clone(all), func(x Came) bool {
 			was, there := before.Rows[x.ID]
 			row := now.Rows[x.ID]
-			if there && string(was.Raw) != string(row.Raw) && row.Benchmint.Release.RevisedIn != now.Name {
+			if there && !unchanged(was, row) && row.Benchmint.Release.RevisedIn != now.Name {
 				c.add(Version(now.Name), "%s is back, and changed without a revision", x.ID)
 			}
 			return there
 		})
 	}
+}
+
+func unchanged(a, b Line) bool {
+	c, err := changedOf(a, b)
+	return err == nil && len(c.Fields) == 0
 }
 
 // same compares names of tasks; those that were purged since are in neither.

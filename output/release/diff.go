@@ -36,7 +36,7 @@ var classes = map[string]Class{
 	"environment": ClassEnvironment, "image_key": ClassEnvironment, "toolchain": ClassEnvironment, "pinning": ClassEnvironment, "pin_date": ClassEnvironment,
 	"deps_from": ClassEnvironment, "sandbox": ClassEnvironment, "host": ClassEnvironment, "test": ClassEnvironment, "report": ClassEnvironment, "environment_setup_commit": ClassEnvironment,
 	"release": ClassMarks,
-	"repo":    ClassTask, "base_commit": ClassTask, "patch": ClassTask, "test_patch": ClassTask, "identity": ClassTask, "trees": ClassTask, "base_archive": ClassTask,
+	"repo":    ClassTask, "base_commit": ClassTask, "patch": ClassTask, "test_patch": ClassTask, "identity": ClassTask, "trees": ClassTask,
 	"patch_encoding": ClassTask, "test_patch_encoding": ClassTask, "parts": ClassTask, "functions": ClassTask, "sizes": ClassTask, "kind": ClassTask, "language": ClassTask,
 }
 
@@ -139,7 +139,9 @@ func Compare(a, b Side, feed Feed) (Diff, error) {
 			if err != nil {
 				return d, fmt.Errorf("%s: %w", id, err)
 			}
-			d.Changed = append(d.Changed, c)
+			if len(c.Fields) > 0 {
+				d.Changed = append(d.Changed, c)
+			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.Rows)) {
@@ -217,6 +219,7 @@ func flat(line []byte) (map[string]json.RawMessage, error) {
 		return nil, err
 	}
 	delete(row, "benchmint")
+	delete(own, "base_archive") // how trees.base is packed, with others or alone
 	for k, v := range own {
 		row["benchmint."+k] = v
 	}

@@ -37,7 +37,9 @@ type Options struct {
 	Allow   secrets.Allow
 	Client  verify.Options // of Hugging Face's client
 	About   About
-	Tools   map[string]string
+	// Keep gets packages for tasks whose packages are not kept yet; nil: none are got.
+	Keep  Keep
+	Tools map[string]string
 	// Say is told what is done, and how many of how many tasks.
 	Say func(what string, n, of int)
 	Now func() time.Time
@@ -84,8 +86,10 @@ type Candidate struct {
 	ledger *reproof.Ledger
 	proofs map[string]proof // by instance ID; nil for a correction
 	flakes []ledger.Flake
-	flaky  *ledger.Ledger                   // of flakes; nil for the first version, whose tasks Work has narrowed
-	texts  map[schemas.Digest][]licenceText // by base archive
+	flaky  *ledger.Ledger           // of flakes; nil for the first version, whose tasks Work has narrowed
+	texts  map[string][]licenceText // by base tree
+	purged []string                 // tasks whose bytes leave what is written
+	kept   *output.Keeping
 }
 
 func (c *Candidate) say(what string, n, of int) {

@@ -37,10 +37,10 @@ type licenceText struct {
 	data []byte
 }
 
-// licences are those of a task's base tree. Each archive is read once.
+// licences are those of a task's base tree. Each tree is read once.
 func (c *Candidate) licences(t *Task) ([]licenceText, error) {
-	archive := t.Row.Benchmint.BaseArchive
-	if texts, ok := c.texts[archive]; ok {
+	id := t.Row.Benchmint.Trees.Base
+	if texts, ok := c.texts[id]; ok {
 		return texts, nil
 	}
 	base, err := t.carried.From.Base(t.Row)
@@ -62,9 +62,9 @@ func (c *Candidate) licences(t *Task) ([]licenceText, error) {
 		texts = nil
 	}
 	if c.texts == nil {
-		c.texts = map[schemas.Digest][]licenceText{}
+		c.texts = map[string][]licenceText{}
 	}
-	c.texts[archive] = texts
+	c.texts[id] = texts
 	return texts, nil
 }
 

@@ -170,7 +170,9 @@ func TestReproofOutcomes(t *testing.T) {
 			b.runs(d, id, "2025-02-20", 1, func(_ int, r *schemas.Reproof) { r.End, r.Detail = schemas.RerunNoEnvironment, "no such wheel" })
 		}, held: schemas.ForEnvironmentLost},
 		"other_lists": {run: func(b book, d *output.Dataset, id string) { // they say nothing of this row
-			b.runs(d, id, "2025-02-20", 3, func(_ int, r *schemas.Reproof) { r.End, r.FailToPass, r.Lists = schemas.RerunFails, []string{deciding}, "sha256:cc" })
+			b.runs(d, id, "2025-02-20", 3, func(_ int, r *schemas.Reproof) {
+				r.End, r.FailToPass, r.Lists = schemas.RerunFails, []string{deciding}, "sha256:cc"
+			})
 		}, lists: 3},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -152,12 +152,13 @@ func (c *Candidate) outAlready(id string, a Act, w Withdrawn) (bool, error) {
 // All of it becomes visible in one change of the shelf.
 func (c *Candidate) purge(ctx context.Context, a Act) (record Record, err error) {
 	s, feed := c.Shelf, c.Feed
+	c.purged = a.IDs
 	defer func() { err = errors.Join(err, sweep(s.Dir)) }()
 	if err := c.free(); err != nil {
 		return Record{}, err
 	}
 	for i, e := range feed.Versions {
-		again, taken, err := s.without(c, e, a.IDs)
+		again, taken, err := s.without(ctx, c, e, a.IDs)
 		if err != nil {
 			return Record{}, fmt.Errorf("purging %s: %w", e.Version, err)
 		}
@@ -183,7 +184,7 @@ func (c *Candidate) purge(ctx context.Context, a Act) (record Record, err error)
 
 // without writes a published version again without the bytes of some tasks. What it says of them
 // in its diff goes, too, but for their names. taken are those that it has.
-func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r schemas.Digest, taken []string, err error) {
+func (s *Shelf) without(ctx context.Context, by *Candidate, e Entry, ids []string) (r schemas.Digest, taken []string, err error) {
 	d, err := s.Dataset(e.Version)
 	if err != nil {
 		return r, nil, err
@@ -212,6 +213,10 @@ func (s *Shelf) without(by *Candidate, e Entry, ids []string) (r schemas.Digest,
 		return r, nil, err
 	}
 	c.Diff.Changed = slices.DeleteFunc(c.Diff.Changed, func(x Changed) bool { return slices.Contains(ids, x.ID) })
+	c.Keep, c.purged = nil, ids
+	if err := errors.Join(c.share(), c.keep(ctx)); err != nil {
+		return r, nil, err
+	}
 	in := c.input()
 	in.Release = d.Manifest.Release
 	dir := filepath.Join(s.Dir, hidden+string(e.Version))

@@ -60,6 +60,9 @@ func (c *Candidate) entry(r Record, digest schemas.Digest) Entry {
 
 // writeTo writes the folder of a version, release.json last.
 func (c *Candidate) writeTo(ctx context.Context, dir string) (Record, error) {
+	if err := errors.Join(c.share(), c.keep(ctx)); err != nil {
+		return Record{}, err
+	}
 	m, err := output.Write(dir, c.input())
 	if err != nil {
 		return Record{}, err
@@ -110,7 +113,7 @@ func (c *Candidate) input() output.Input {
 	last, _ := c.Shelf.Latest()
 	in := output.Input{
 		Name: c.Shelf.Feed.Dataset, Tools: c.tools(), Allow: c.Allow, Unsound: true, // the gate lint names each task
-		Flakes: slices.Values(c.flakes),
+		Flakes: slices.Values(c.flakes), Packages: c.kept,
 		Release: &output.Release{
 			Version: string(c.Version), Date: c.AsOf.UTC().Format(time.DateOnly), From: c.From, Previous: string(last.Version),
 			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)), Dates: c.dates(),

@@ -569,10 +569,6 @@ func (Language) Setup(r schemas.Recipe) (recipe.Step, error) {
 			step.Commands = append(step.Commands, c)
 		}
 	}
-	cache := modCachePath
-	if !atLeast(r, "1.15") {
-		cache = gopathPath + "/pkg/mod"
-	}
-	step.Commands = append(step.Commands, schemas.Command{Argv: []string{"rm", "-rf", modulesPath, cache + "/cache/download/sumdb"}})
+	step.Commands = append(step.Commands, schemas.Command{Argv: []string{"rm", "-rf", modulesPath, modCache(r) + "/cache/download/sumdb"}})
 	return step, nil
 }

@@ -288,7 +288,7 @@ func (s *Sandbox) steps(ctx context.Context, b sandbox.Build, id string, caches 
 	environ := []map[string]string{}
 	if b.Network == sandbox.Registries {
 		o.Proxy = true
-		environ = append(environ, s.options.Env, sandbox.ProxyEnv("http://"+proxyAddress))
+		environ = append(environ, b.RegistryEnv(s.options.Env), sandbox.ProxyEnv("http://"+proxyAddress))
 	}
 	if s.ca != nil {
 		o.Put = append(o.Put, sandbox.File{Path: sandbox.CAPath, Mode: 0o644, Data: s.ca})
@@ -307,7 +307,7 @@ func (s *Sandbox) steps(ctx context.Context, b sandbox.Build, id string, caches 
 		b.Begin(step)
 		j := job{
 			order: o, command: step, env: sandbox.Environ(append(environ, b.Env, step.Env)...), toolchains: toolchains,
-			caches: made, limits: limits, written: written, cached: sp.cached(made), space: free, proxy: proxy.New(s.options.Registries, s.options.Upstream),
+			caches: made, limits: limits, written: written, cached: sp.cached(made), space: free, proxy: proxy.For(b.Registry, s.options.Registries, s.options.Upstream),
 		}
 		res, err := s.do(ctx, j)
 		total.Output = append(total.Output, res.Output...)

@@ -72,7 +72,7 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, parent record, id 
 func (s *Sandbox) work(ctx context.Context, b sandbox.Build, parent record, id string, fills bool) (r record, res sandbox.Result, err error) {
 	res.End = sandbox.Exited
 	w, err := s.newWorkplace(ctx, parent.Image, workplace{
-		registries: b.Network == sandbox.Registries, caches: b.Caches, fills: fills, limits: b.Limits.Filled(),
+		registries: b.Network == sandbox.Registries, registry: b.Registry, caches: b.Caches, fills: fills, limits: b.Limits.Filled(),
 	})
 	if err != nil {
 		return r, res, err
@@ -81,7 +81,7 @@ func (s *Sandbox) work(ctx context.Context, b sandbox.Build, parent record, id s
 	inputs := b.Inputs
 	environ := []map[string]string{}
 	if w.registries {
-		environ = append(environ, s.options.Env, sandbox.ProxyEnv("http://"+proxyAddress))
+		environ = append(environ, b.RegistryEnv(s.options.Env), sandbox.ProxyEnv("http://"+proxyAddress))
 	}
 	if s.ca != nil {
 		inputs = append(inputs[:len(inputs):len(inputs)], sandbox.File{Path: sandbox.CAPath, Mode: 0o644, Data: s.ca})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -26,7 +27,8 @@ import (
 // steps are executed beside it.
 type workplace struct {
 	registries bool
-	packages   bool // steps of ours, as root, install system packages
+	registry   http.Handler // in their place, where it is not nil
+	packages   bool         // steps of ours, as root, install system packages
 	caches     map[string]string
 	fills      bool // its steps are a fill: what they write to caches stays
 	limits     sandbox.Limits
@@ -207,7 +209,7 @@ func (w *workplace) serve(ctx context.Context) (dir string, err error) {
 	if w.packages {
 		allowed = append(w.s.mirrors(), allowed...)
 	}
-	w.proxy = proxy.New(allowed, w.s.options.Upstream)
+	w.proxy = proxy.For(w.registry, allowed, w.s.options.Upstream)
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -30,6 +30,7 @@ type Proxy struct {
 	allowed  map[string]bool // host:port
 	upstream Upstream
 	plain    *http.Transport
+	local    http.Handler
 
 	mu        sync.Mutex
 	denied    []string
@@ -68,6 +69,17 @@ func New(hosts []string, upstream Upstream) *Proxy {
 			return &moving{Conn: conn, last: newStamp()}, nil
 		},
 	}
+	return p
+}
+
+// For is a proxy whose requests are all answered by local, and that reaches no host; New where
+// local is nil.
+func For(local http.Handler, hosts []string, upstream Upstream) *Proxy {
+	if local == nil {
+		return New(hosts, upstream)
+	}
+	p := New(nil, nil)
+	p.local = local
 	return p
 }
 
@@ -119,6 +131,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		target = net.JoinHostPort(strings.Trim(target, "[]"), standard)
 	}
 	target = strings.ToLower(target)
+	if p.local != nil && r.Method != http.MethodConnect {
+		p.local.ServeHTTP(w, r)
+		return
+	}
 	if !p.allowed[target] {
 		p.note(&p.denied, target)
 		http.Error(w, fmt.Sprintf("benchmint: builds may reach package registries only; %s is not one", target), http.StatusForbidden)
