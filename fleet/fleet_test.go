@@ -139,6 +139,9 @@ func TestFleet(t *testing.T) {
 	l.open()
 	stops := []func() error{l.work("one", 4, l.plan()), l.work("two", 4, l.plan())}
 	sum := l.run(32)
+	if n := l.coord.Slots(); n != 8 {
+		t.Errorf("%d slots, want those of both workers", n)
+	}
 	l.coord.Close(true)
 	for _, stop := range stops {
 		if err := stop(); err != nil {

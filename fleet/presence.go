@@ -87,6 +87,13 @@ const Slots = "sandbox"
 // Limits is pipeline.RunOptions.Limits: the slots of all living workers together.
 func (c *Coordinator) Limits() <-chan map[string]int { return c.fleet.limits }
 
+// Slots are those of all living workers together.
+func (c *Coordinator) Slots() int {
+	c.fleet.mu.Lock()
+	defer c.fleet.mu.Unlock()
+	return c.fleet.slots
+}
+
 // Workers are those that live, by name.
 func (c *Coordinator) Workers() []Beat {
 	c.fleet.mu.Lock()

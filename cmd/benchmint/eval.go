@@ -183,7 +183,7 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 		workers.spread(&options)
 	}
 	live := pipeline.NewLive(&graded{e.terminal}, e.now)
-	end := e.shown(live, (&shelf{Store: s}).funnel, e.config.Proof.Parallel, noHour)
+	end := e.shown(live, (&shelf{Store: s}).funnel, sandboxes(options), noHour)
 	summary, err := plan.Run(ctx, s, seeds, live, options)
 	workers.close(err == nil && !summary.Interrupted)
 	if err = errors.Join(err, end()); err != nil {

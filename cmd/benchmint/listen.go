@@ -226,6 +226,15 @@ func (p *post) spread(o *pipeline.RunOptions) {
 	o.Slots, o.Resources[stages.Sandbox], o.Resources[stages.Git] = manyAtOnce, 0, slots
 }
 
+// sandboxes returns how many steps of a run have a sandbox at one time: here, or at all
+// workers together.
+func sandboxes(o pipeline.RunOptions) func() int {
+	if far, ok := o.Far.(*fleet.Coordinator); ok {
+		return far.Slots
+	}
+	return func() int { return o.Resources[stages.Sandbox] }
+}
+
 // tokenIn is the token of a store, which is made the first time.
 func tokenIn(file string) (string, error) {
 	b, err := os.ReadFile(file)

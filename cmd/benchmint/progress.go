@@ -156,7 +156,7 @@ func during(every time.Duration, do func(context.Context) error) (end func()) {
 
 // shown has what the terminal says go through a live view, where a person
 // watches; end takes the view away. Where nobody does, lines say what goes on.
-func (t *terminal) shown(live *pipeline.Live, funnel func(context.Context) ([]tally, error), parallel int, left func(sign string) string) (end func() error) {
+func (t *terminal) shown(live *pipeline.Live, funnel func(context.Context) ([]tally, error), parallel func() int, left func(sign string) string) (end func() error) {
 	view := &view{live: live, now: t.now, parallel: parallel, left: left}
 	world := *t.world
 	s := newScreen(t.stderr)
@@ -183,11 +183,14 @@ func (t *terminal) shown(live *pipeline.Live, funnel func(context.Context) ([]ta
 type view struct {
 	live     *pipeline.Live
 	now      func() time.Time
-	parallel int
+	parallel func() int // steps that have a sandbox at one time
 	counts   []tally
 	counted  time.Time
 	left     func(sign string) string // hub.leftOf
 }
+
+// mostDoing is how many characters of what a step does are shown: a command may be a script.
+const mostDoing = 120
 
 func (v *view) lines() []string {
 	const most = 8
@@ -200,8 +203,7 @@ func (v *view) lines() []string {
 		}
 		line := fmt.Sprintf("  %-16s %-44s %5s", r.Stage, visible(name(r.Key)), v.now().Sub(r.Since).Round(time.Second))
 		if r.Doing != "" {
-			const most = 120 // a command may be a script
-			line += fmt.Sprintf("  %s (%s)", clip(visible(r.Doing), most), v.now().Sub(r.From).Round(time.Second))
+			line += fmt.Sprintf("  %s (%s)", clip(visible(r.Doing), mostDoing), v.now().Sub(r.From).Round(time.Second))
 		}
 		out = append(out, line)
 	}
@@ -232,6 +234,8 @@ func (v *view) funnel() string {
 			words = append(words, fmt.Sprintf("%d wanted", t.Done))
 		case stages.Validate:
 			words = append(words, fmt.Sprintf("%d proved", t.Done))
+		case stages.Grade:
+			words = append(words, fmt.Sprintf("%d graded", t.Done))
 		case stages.Describe:
 			words = append(words, fmt.Sprintf("%d described", t.Done))
 		case stages.Document:
@@ -244,7 +248,7 @@ func (v *view) funnel() string {
 	if open > 0 {
 		words = append(words, fmt.Sprintf("%d to do", open))
 	}
-	if left, ok := timeLeft(v.counts, v.parallel); ok && open > 0 {
+	if left, ok := timeLeft(v.counts, v.parallel()); ok && open > 0 {
 		words = append(words, "about "+left.Round(time.Second).String()+" left")
 	}
 	if len(words) == 0 {
@@ -284,7 +288,7 @@ func timeLeft(counts []tally, parallel int) (left time.Duration, ok bool) {
 		if n == 0 {
 			continue
 		}
-		ok = ok || t.Stage == stages.Validate && n >= enoughProofs
+		ok = ok || (t.Stage == stages.Validate || t.Stage == stages.Grade) && n >= enoughProofs
 		total += waiting * float64(t.MS) / float64(n)
 		waiting *= float64(t.Done) / float64(n)
 		if t.Stage == stages.Harvest || t.Stage == stages.Pair || t.Stage == stages.Cut || t.Stage == stages.Survey { // one source becomes many changes: unknown beforehand

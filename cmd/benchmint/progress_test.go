@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/fleet"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -54,7 +56,7 @@ func TestViewLines(t *testing.T) {
 	for i := range 9 {
 		live.Begin(stages.Link, "acme__widget-2\x1b[2J"+strings.Repeat("i", i))
 	}
-	v := view{live: live, now: clock, parallel: 1, left: func(sign string) string { return sign + "40 points left of GitHub's hour" }, counts: []tally{
+	v := view{live: live, now: clock, parallel: func() int { return 1 }, left: func(sign string) string { return sign + "40 points left of GitHub's hour" }, counts: []tally{
 		{Stage: stages.Link, Done: 3, Rejected: map[schemas.Reason]int{schemas.NoTests: 2}, Open: 9},
 		{Stage: stages.Validate, Done: 3, MS: 6000, Open: 1},
 	}}
@@ -68,6 +70,40 @@ func TestViewLines(t *testing.T) {
 	tail := []string{"  and 2 more", "14 changes, 3 linked, 3 proved, 10 to do, about 13s left, 40 points left of GitHub's hour"}
 	if diff := cmp.Diff(tail, lines[8:]); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestFleetView: the time left is that of the sandboxes that are there now, and what a worker does
+// takes one line, a script as well.
+func TestFleetView(t *testing.T) {
+	t.Parallel()
+	n := 1
+	v := view{parallel: func() int { return n }, left: func(string) string { return "" }, counts: []tally{{Stage: stages.Validate, Done: 3, MS: 60_000, Open: 2}}}
+	for n = range 4 {
+		want := fmt.Sprintf("3 proved, 2 to do, about %ds left", 40/max(n, 1))
+		if got := v.funnel(); got != want {
+			t.Errorf("%d sandboxes: %q, want %q", n, got, want)
+		}
+	}
+	v.counts = []tally{{Stage: stages.Grade, Done: 3, MS: 60_000, Open: 2}} // of an evaluation
+	if got := v.funnel(); got != "3 graded, 2 to do, about 13s left" {
+		t.Errorf("an evaluation: %q", got)
+	}
+	here := pipeline.RunOptions{Resources: map[string]int{stages.Sandbox: 5}}
+	if got := sandboxes(here)(); got != 5 {
+		t.Errorf("%d sandboxes here, want 5", got)
+	}
+	here.Far = &fleet.Coordinator{}
+	if got := sandboxes(here)(); got != 0 {
+		t.Errorf("%d sandboxes without a worker", got)
+	}
+
+	var out strings.Builder
+	now := time.Unix(1000, 0)
+	doing := fleet.Doing{Stage: stages.Validate, Key: "acme__widget-1", Since: now.Add(-time.Minute), Text: strings.Repeat("a script\n", 100)}
+	(&printer{w: &out}).beats([]fleet.Beat{{Worker: "w1", Slots: 1, Doing: []fleet.Doing{doing}}}, now)
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || len([]rune(lines[1])) > 200 || !strings.HasPrefix(lines[1], "  validate         acme__widget-1  1m0s  a script·a script") {
+		t.Errorf("%q", out.String())
 	}
 }
 

@@ -19,7 +19,7 @@ func TestPulse(t *testing.T) {
 	clock := func() time.Time { return now }
 	live := pipeline.NewLive(nil, clock)
 	var out strings.Builder
-	u := &pulse{now: clock, view: &view{live: live, now: clock, parallel: 1, left: func(string) string { return "" }}, out: &out, last: now}
+	u := &pulse{now: clock, view: &view{live: live, now: clock, parallel: func() int { return 1 }, left: func(string) string { return "" }}, out: &out, last: now}
 	live.Begin(stages.Provision, "acme__widget-1")
 	said := []int{} // seconds at which lines came
 	for second := range 700 {

@@ -98,7 +98,7 @@ func (s *session) watcher() *watcher { return &watcher{s.terminal, s.models, s.s
 // plain lines elsewhere.
 func (s *session) watched(ctx context.Context, seeds []pipeline.Record, options pipeline.RunOptions) (pipeline.Summary, error) {
 	live := pipeline.NewLive(s.watcher(), s.now)
-	end := s.shown(live, (&shelf{Store: s.store}).funnel, options.Resources[stages.Sandbox], s.github.leftOf)
+	end := s.shown(live, (&shelf{Store: s.store}).funnel, sandboxes(options), s.github.leftOf)
 	summary, err := s.plan.Run(ctx, s.store, seeds, live, options)
 	return summary, errors.Join(err, end())
 }

@@ -59,6 +59,12 @@ func (s farStatus) once(ctx context.Context, client *fleet.Client) error {
 	if len(workers) == 0 {
 		t.line("workers  none: what needs a sandbox waits; benchmint work %s adds one", s.url)
 	}
+	t.beats(workers, s.now())
+	return t.err
+}
+
+// beats prints what workers said last.
+func (t *printer) beats(workers []fleet.Beat, now time.Time) {
 	for _, w := range workers {
 		state := ""
 		if w.Leaves {
@@ -66,8 +72,7 @@ func (s farStatus) once(ctx context.Context, client *fleet.Client) error {
 		}
 		t.line("worker   %s, %s%s", w.Worker, plural(w.Slots, "slot"), state)
 		for _, d := range w.Doing {
-			t.line("  %-16s %s  %s  %s", d.Stage, visible(name(d.Key)), s.now().Sub(d.Since).Round(time.Second), visible(d.Text))
+			t.line("  %-16s %s  %s  %s", d.Stage, visible(name(d.Key)), now.Sub(d.Since).Round(time.Second), clip(visible(d.Text), mostDoing))
 		}
 	}
-	return t.err
 }

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Bundle writes a git bundle of all that a repository has into file: its head, and whatever its refs lead to. Where
-// the clone is shallow, cut are the commits without parents, as in git's file of that name.
+// Bundle writes a git bundle of all that a repository has into file: its head, and whatever its refs lead to. Objects
+// that the clone lacks (a partial clone's, or lost ones) are left out, and are missing in what Unbundle makes too.
+// Where the clone is shallow, cut are the commits without parents, as in git's file of that name.
 func (r *Repo) Bundle(ctx context.Context, file string) (cut string, err error) {
 	if file, err = filepath.Abs(file); err != nil { // git works in the view
 		return "", err
@@ -41,8 +42,37 @@ func (r *Repo) Bundle(ctx context.Context, file string) (cut string, err error) 
 	if err := os.WriteFile(filepath.Join(view, "packed-refs"), packed.Bytes(), 0o644); err != nil {
 		return "", err
 	}
-	_, err = output(command(ctx, view, "bundle", "create", "--quiet", file, "HEAD", "--all"))
-	return string(o.found.shallow), err
+	out, err := os.Create(file)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	// git bundle create ends at the first object that is missing.
+	if _, err := fmt.Fprintf(out, "# v2 git bundle\n%s HEAD\n%s\n", r.info.Head, packed.Bytes()); err != nil {
+		return "", err
+	}
+	list := command(ctx, view, "rev-list", "--objects", "--missing=allow-any", "HEAD", "--all")
+	pack := command(ctx, view, "pack-objects", "--quiet", "--stdout", "--delta-base-offset")
+	var listSaid, packSaid bytes.Buffer
+	list.Stderr, pack.Stderr, pack.Stdout = &listSaid, &packSaid, out
+	names, err := list.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	pack.Stdin = names
+	if err := list.Start(); err != nil {
+		return "", err
+	}
+	failed := pack.Run()
+	_ = names.Close() // list ends then too, where it has more to say
+	listed := list.Wait()
+	if failed != nil { // list may have ended of that
+		return "", gitError(pack, failed, packSaid.Bytes())
+	}
+	if listed != nil { // the pack is whole in itself, and lacks what was not listed
+		return "", gitError(list, listed, listSaid.Bytes())
+	}
+	return string(o.found.shallow), nil
 }
 
 // Unbundle makes a bare repository of a bundle in dir, which is made. A kill on the way leaves no dir.
