@@ -236,6 +236,8 @@ func (v *view) funnel() string {
 			words = append(words, fmt.Sprintf("%d proved", t.Done))
 		case stages.Grade:
 			words = append(words, fmt.Sprintf("%d graded", t.Done))
+		case stages.Reprove:
+			words = append(words, fmt.Sprintf("%d run again", t.Done))
 		case stages.Describe:
 			words = append(words, fmt.Sprintf("%d described", t.Done))
 		case stages.Document:
@@ -288,7 +290,7 @@ func timeLeft(counts []tally, parallel int) (left time.Duration, ok bool) {
 		if n == 0 {
 			continue
 		}
-		ok = ok || (t.Stage == stages.Validate || t.Stage == stages.Grade) && n >= enoughProofs
+		ok = ok || slices.Contains([]string{stages.Validate, stages.Grade, stages.Reprove}, t.Stage) && n >= enoughProofs
 		total += waiting * float64(t.MS) / float64(n)
 		waiting *= float64(t.Done) / float64(n)
 		if t.Stage == stages.Harvest || t.Stage == stages.Pair || t.Stage == stages.Cut || t.Stage == stages.Survey { // one source becomes many changes: unknown beforehand

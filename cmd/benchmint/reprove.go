@@ -185,7 +185,7 @@ func (r reprover) proveIn(ctx context.Context, kind string, d *output.Dataset, r
 		workers.spread(&options)
 	}
 	live := pipeline.NewLive(&rerun{r.terminal}, r.now)
-	end := r.shown(live, (&shelf{Store: s}).funnel, c.Proof.Parallel, noHour)
+	end := r.shown(live, (&shelf{Store: s}).funnel, sandboxes(options), noHour)
 	summary, err := plan.Run(ctx, s, seeds, live, options)
 	workers.close(err == nil && !summary.Interrupted)
 	if err = errors.Join(err, end()); err != nil {

@@ -52,7 +52,8 @@ func newReproofBench(t *testing.T) *reproofBench {
 	b.env = append(os.Environ(), "NO_COLOR=1", "BENCHMINT_FILTERS_LABELS=feature,improvement,fix,other", "BENCHMINT_FILTERS_MODIFIES_ONLY=false", "BENCHMINT_FILTERS_THIN=true")
 	until := fmt.Sprint(b.now.AddDate(0, 0, 600).Unix())
 	repo := gitrepotest.New(t, strings.ReplaceAll(string(history), "99999999999", until))
-	if code, out := b.command("run", "local/clockwork="+repo, "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=clockwork"); code != 0 {
+	code, out := b.command("run", "local/clockwork="+repo, "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=clockwork")
+	if code != 0 || !strings.Contains(out, "(4 rows)") {
 		t.Fatalf("exit code %d\n%s", code, out)
 	}
 	return b

@@ -178,7 +178,7 @@ func (s *shelf) funnel(ctx context.Context) ([]tally, error) {
 		by[t.Stage].add(t)
 	}
 	var out []tally
-	for _, stage := range append(slices.Clone(stages.Order), stages.Grade) {
+	for _, stage := range append(slices.Clone(stages.Order), stages.Grade, stages.Reprove) {
 		for _, name := range []string{stage + ".build", stage} {
 			if by[name] != nil && stage != stages.Export { // it has no items of its own
 				out = append(out, *by[name])
