@@ -26,8 +26,11 @@ type workshop struct {
 // newWorkshop is a workshop in a sandbox that is open.
 func (m machine) newWorkshop(kind string, box sandbox.Sandbox, closer func() error) *workshop {
 	tools := m.toolchains()
-	return &workshop{kind: kind, box: box, close: closer, tools: tools, builder: &environment.Builder{
+	builder := &environment.Builder{
 		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: plugins.Languages(), Runners: plugins.Runners(), Limits: m.config.Sandbox.Limits(),
+	}
+	return &workshop{kind: kind, box: box, tools: tools, builder: builder, close: func() error {
+		return errors.Join(builder.Close(context.Background()), closer())
 	}}
 }
 
