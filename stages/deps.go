@@ -155,7 +155,7 @@ func newParts(d Deps) (p *parts, err error) {
 	if p.classifier, err = classify.New(p.records, d.Blobs, d.Classify, deciders...); err != nil {
 		return nil, err
 	}
-	runs := testrun.Outside{Builder: d.Builder, Blobs: d.Blobs, Observe: d.Observe}
+	runs := testrun.Outside{Builder: d.Builder, Blobs: d.Blobs, Observe: d.Observe, Hold: true}
 	if p.validator, err = validate.New(runs, d.Validate); err != nil {
 		return nil, err
 	}

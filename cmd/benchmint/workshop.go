@@ -26,13 +26,15 @@ type workshop struct {
 // newWorkshop is a workshop in a sandbox that is open.
 func (m machine) newWorkshop(kind string, box sandbox.Sandbox, closer func() error) *workshop {
 	tools := m.toolchains()
-	w := &workshop{kind: kind, box: box, close: closer, tools: tools, builder: &environment.Builder{
+	builder := &environment.Builder{
 		Sandbox: sandbox.Again(box), Toolchains: tools, Languages: plugins.Languages(), Runners: plugins.Runners(), Limits: m.config.Sandbox.Limits(),
-	}}
-	if m.kept != nil {
-		w.builder.Packages = m.kept
 	}
-	return w
+	if m.kept != nil {
+		builder.Packages = m.kept
+	}
+	return &workshop{kind: kind, box: box, tools: tools, builder: builder, close: func() error {
+		return errors.Join(builder.Close(context.Background()), closer())
+	}}
 }
 
 // shut is close for a workshop that may not have been opened.

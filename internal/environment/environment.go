@@ -53,6 +53,7 @@ type Builder struct {
 	// What builds came to, by all that they are made of: *sandbox.BuildError of those that
 	// fail, and of resolvers the files that they gave.
 	ended sync.Map
+	held  held
 }
 
 // Progress hears what is done for whom.

@@ -1,6 +1,7 @@
 package reach_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ type project struct {
 	report string
 	files  map[string]string
 	tests  []lang.Test
+	only   string // a file that is asked for alone, the second time
 	want   reach.Map
 }
 
@@ -37,6 +39,7 @@ var projects = map[string]project{
 			"tests/test_kit.py": "import kit\nimport pytest\n\n\n@pytest.fixture\ndef box():\n    return kit.Box()\n\n\ndef test_plain():\n    assert kit.plain()\n\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_size(box, n):\n    assert box.size() == n\n\n\ndef test_thread(box):\n    box.thread()\n\n\ndef test_nothing():\n    pass\n",
 		},
 		tests: []lang.Test{{ID: "tests/test_kit.py::test_plain", Unit: "tests/test_kit.py"}},
+		only:  "kit/__init__.py",
 		want: reach.Map{
 			"tests/test_kit.py::test_plain":   {"kit/__init__.py::inner", "kit/__init__.py::plain", "tests/test_kit.py::test_plain"},
 			"tests/test_kit.py::test_size[1]": {"kit/__init__.py::Box.size", "kit/__init__.py::Box.size.deep", "tests/test_kit.py::box", "tests/test_kit.py::test_size"},
@@ -60,6 +63,7 @@ var projects = map[string]project{
 			{ID: "example.com/kit::TestSize"}, {ID: "example.com/kit::TestSize/in"}, {ID: "example.com/kit::TestPlain"}, {ID: "example.com/kit::TestFails"}, {ID: "example.com/kit::TestNothing"},
 			{ID: "example.com/kit/sub::TestTwo"}, {ID: "example.com/kit/bad::TestBad"},
 		},
+		only: "sub/sub.go",
 		want: reach.Map{
 			"example.com/kit::TestSize":    {"kit.go::Box.Size", "sub/sub.go::Two"},
 			"example.com/kit::TestPlain":   {"kit.go::Plain"},
@@ -79,15 +83,30 @@ func TestOf(t *testing.T) {
 	for name, p := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := p.measure(t)
-			if d := cmp.Diff(p.want, got); d != "" {
+			if d := cmp.Diff(p.want, p.measure(t, nil)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
+			}
+			if d := cmp.Diff(within(p.want, p.only), within(p.measure(t, []string{p.only}), "")); d != "" {
+				t.Errorf("of %s (-want +got):\n%s", p.only, d)
 			}
 		})
 	}
 }
 
-func (p project) measure(t *testing.T) reach.Map {
+// within are the functions of one file, "" for any, and the tests that reach one.
+func within(m reach.Map, file string) reach.Map {
+	out := reach.Map{}
+	for test, functions := range m {
+		for _, f := range functions {
+			if strings.HasPrefix(f, file) {
+				out[test] = append(out[test], f)
+			}
+		}
+	}
+	return out
+}
+
+func (p project) measure(t *testing.T, files []string) reach.Map {
 	tr := environmenttest.Tree(t, p.files)
 	w := environmenttest.New(t, environmenttest.Bubblewrap(t), p.plugin, p.report)
 	recipe := w.Recipe(t, tr, tr)
@@ -99,7 +118,7 @@ func (p project) measure(t *testing.T) reach.Map {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, ok := p.plugin.Reach(recipe, tr, p.tests)
+	runs, ok := p.plugin.Reach(recipe, tr, p.tests, files)
 	if !ok {
 		t.Fatal("nothing to measure")
 	}

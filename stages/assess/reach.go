@@ -11,6 +11,7 @@ import (
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/reach"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
@@ -37,7 +38,7 @@ func (w *work) near(ctx context.Context, c testrun.Case, proof schemas.Proof) (n
 			tests = append(tests, lang.Test{ID: t.ID, Unit: t.Unit})
 		}
 	}
-	runs, ok := reacher.Reach(c.Environment.Recipe, c.G, tests)
+	runs, ok := reacher.Reach(c.Environment.Recipe, c.G, tests, filesOf(c.G, changed))
 	if !ok || len(ids[schemas.P2P]) == 0 {
 		return nil, ok, nil
 	}
@@ -74,6 +75,21 @@ func (w *work) near(ctx context.Context, c testrun.Case, proof schemas.Proof) (n
 		return nil, false, nil
 	}
 	return m.Tests(ids[schemas.P2P], changed, above), true, nil
+}
+
+// filesOf are the files of functions; nil where one is not in the tree under its name.
+func filesOf(t *tree.Tree, functions []string) []string {
+	var out []string
+	for _, f := range functions {
+		path, _, _ := strings.Cut(f, "::")
+		if !t.Has(path) {
+			return nil
+		}
+		if !slices.Contains(out, path) {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // above is the test that a subtest is a part of.

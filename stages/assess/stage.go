@@ -33,8 +33,10 @@ func NewStage(a *Assessor, r Records, s environment.States) *Stage {
 // Depends leaves out logs and messages, which differ between equal proofs.
 func (s *Stage) Depends(p schemas.Proof) any { return p.Stable() }
 
-// Run assesses the tests of one proof. It rejects nothing.
-func (s *Stage) Run(ctx context.Context, p schemas.Proof) (schemas.Adequacy, error) {
+// Run assesses the tests of one proof. It rejects nothing. The layers that the proof left are free
+// afterwards.
+func (s *Stage) Run(ctx context.Context, p schemas.Proof) (out schemas.Adequacy, err error) {
+	defer func() { err = errors.Join(err, s.assessor.outside.Builder.Release(ctx, p.StartID)) }()
 	start, err := s.records.Start(p.StartID)
 	if err != nil {
 		return schemas.Adequacy{}, err

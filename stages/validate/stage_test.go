@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -70,6 +72,41 @@ func (w world) stage(t *testing.T) (schemas.Proof, error) {
 	}
 	s := NewStage(v, Sources{Records: w, States: w, History: w})
 	return s.Run(t.Context(), schemas.Provisioned{StartID: w.c.Start.ID(), Environment: w.c.Environment})
+}
+
+// TestHeld: the layers that the next stage asks for stay until it is done, those of a reject go.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name        string
+		runs        reports
+		held        bool
+		before, end []string // removed
+	}{
+		{"proved", reports{"S": fails, "G": passes}, true, []string{"S"}, []string{"S", "G", "B"}},
+		{"rejected", reports{"S": passes, "G": passes}, true, []string{"S", "G", "B"}, []string{"S", "G", "B"}},
+		{"nobody_comes", reports{"S": fails, "G": passes}, false, []string{"S", "G", "B"}, []string{"S", "G", "B"}},
+	} {
+		b := newBench(t, tc.runs.script)
+		b.c.Lang, b.c.Runner = b.lang, b.lang
+		builder := &environment.Builder{Sandbox: b.box}
+		v, err := New(Outside{Builder: builder, Blobs: b.blobs, Hold: tc.held}, b.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.proveCase(t.Context(), b.c); err != nil && tc.name != "rejected" {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		if d := cmp.Diff(tc.before, b.box.removed); d != "" {
+			t.Errorf("%s, after the proof (-want +got):\n%s", tc.name, d)
+		}
+		if err := builder.Release(t.Context(), b.c.Start.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(tc.end, b.box.removed); d != "" {
+			t.Errorf("%s, at the end (-want +got):\n%s", tc.name, d)
+		}
+	}
 }
 
 // TestStage: the stage proves what a run knows of a start, and a reject keeps its

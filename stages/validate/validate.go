@@ -135,7 +135,11 @@ func (v *Validator) proveCase(ctx context.Context, t task) (schemas.Proof, error
 	p.proof = schemas.Proof{StartID: t.Start.ID(), Start: schemas.DigestOf(t.Start), Environment: t.Environment.Key, Tests: []schemas.TestVerdict{}}
 	err := p.prove(ctx)
 	p.proof.Runs = p.bench.Records
-	return p.proof, errors.Join(err, p.bench.Remove(ctx))
+	end := p.bench.Remove
+	if v.Hold && err == nil {
+		end = p.bench.Hand
+	}
+	return p.proof, errors.Join(err, end(ctx))
 }
 
 // prover is one call of proveCase.

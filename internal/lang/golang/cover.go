@@ -17,7 +17,7 @@ var _ lang.Coverer = Language{}
 
 // Cover is Reach: a test that panics keeps no other from being measured.
 func (l Language) Cover(r schemas.Recipe, t lang.Tree, _ lang.Select, tests []lang.Test, _ []string) ([]recipe.TestRun, bool) {
-	return l.Reach(r, t, tests)
+	return l.Reach(r, t, tests, nil)
 }
 
 // Covered reads the blocks of the profiles: the lines of a block run where it does.

@@ -29,10 +29,10 @@ const mostReached = 500
 
 var _ lang.Reacher = Language{}
 
-// Reach builds each test program once with coverage of its module, and runs each top-level test
-// alone: so long as the programs take to start, for each test. A subtest goes where its
-// top-level test goes.
-func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test) ([]recipe.TestRun, bool) {
+// Reach builds each test program once with coverage of the packages that files are in, and runs
+// each top-level test alone: so long as the programs take to start, for each test of a program that
+// has such a package in it. A subtest goes where its top-level test goes.
+func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test, files []string) ([]recipe.TestRun, bool) {
 	l := layoutOf(t)
 	type program struct{ dir, pkg string }
 	names := map[string]map[program][]string{} // by the module's folder
@@ -66,7 +66,8 @@ func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test) ([]recip
 				lines = append(lines, p.dir+"\t"+p.pkg+"\t"+name)
 			}
 		}
-		if len(lines) == 0 {
+		covered := covering(l, t, c.Dir, files)
+		if len(lines) == 0 || covered == "" {
 			continue
 		}
 		slices.Sort(lines)
@@ -76,7 +77,7 @@ func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test) ([]recip
 			env[k] = v
 		}
 		runs = append(runs, recipe.TestRun{
-			Command: schemas.Command{Argv: append([]string{"sh", reachPath, reachList, out}, buildWords(c.Argv)...), Dir: c.Dir, Env: env},
+			Command: schemas.Command{Argv: append([]string{"sh", reachPath, reachList, out, covered}, buildWords(c.Argv)...), Dir: c.Dir, Env: env},
 			Inputs: []sandbox.File{
 				{Path: reachPath, Mode: 0o444, Data: reachScript}, {Path: reachList, Mode: 0o444, Data: []byte(strings.Join(lines, "\n") + "\n")},
 			},
@@ -84,6 +85,19 @@ func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test) ([]recip
 		})
 	}
 	return runs, len(runs) > 0
+}
+
+// covering are the packages of a module that hold files, as -coverpkg takes them; "" for none.
+func covering(l layout, t lang.Tree, module string, files []string) string {
+	i, ok := l.index(module)
+	if files == nil || !ok {
+		return "./..."
+	}
+	packages := slices.DeleteFunc(l.packages(t, l.modules[i]), func(p string) bool {
+		dir, _ := l.dir(p)
+		return !slices.ContainsFunc(files, func(f string) bool { return dirOf(f) == dir })
+	})
+	return strings.Join(patterns(l.modules[i], packages), ",")
 }
 
 // buildWords are the words of a test command that decide what is built.

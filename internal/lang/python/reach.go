@@ -20,16 +20,21 @@ var reachPlugin []byte
 
 const (
 	reachPath = sandbox.RunPath + "/benchmint_reach.py"
+	reachOnly = sandbox.RunPath + "/reach.json"
 	reachOut  = "/tmp/.benchmint-reach.jsonl"
 )
 
 var _ lang.Reacher = Language{}
 
-// Reach is the whole suite once, in which each test is watched by a profiler: about as long as
-// the suite takes, and several times that where tests compute.
-func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test) ([]recipe.TestRun, bool) {
+// Reach is the whole suite once, in which each test is watched: about as long as the suite takes,
+// and before Python 3.12 several times that where tests compute.
+func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test, files []string) ([]recipe.TestRun, bool) {
 	if len(tests) == 0 {
 		return nil, false
+	}
+	only, err := json.Marshal(files)
+	if err != nil {
+		panic("encoding strings: " + err.Error()) // plain strings always encode
 	}
 	var runs []recipe.TestRun
 	for i, command := range r.Test {
@@ -38,8 +43,8 @@ func (Language) Reach(r schemas.Recipe, t lang.Tree, tests []lang.Test) ([]recip
 			continue
 		}
 		run.Report = reachOut + "." + strconv.Itoa(i)
-		run.Command.Argv = append([]string{venvPython, reachPath, sandbox.TreePath, run.Report}, run.Command.Argv[3:]...)
-		run.Inputs = []sandbox.File{{Path: reachPath, Mode: 0o644, Data: reachPlugin}}
+		run.Command.Argv = append([]string{venvPython, reachPath, sandbox.TreePath, run.Report, reachOnly}, run.Command.Argv[3:]...)
+		run.Inputs = []sandbox.File{{Path: reachPath, Mode: 0o644, Data: reachPlugin}, {Path: reachOnly, Mode: 0o644, Data: only}}
 		runs = append(runs, run)
 	}
 	return runs, true

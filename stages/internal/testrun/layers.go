@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -45,7 +46,7 @@ func (b *Bench) Place(ctx context.Context, s schemas.State) (Place, error) {
 	if err != nil {
 		return p, err
 	}
-	if p.Layer, err = b.build(ctx, s, parent, files); err == nil {
+	if p.Layer, err = b.build(ctx, s, parent, files, b.Environment.Recipe); err == nil {
 		b.layers[s] = p.Layer
 	}
 	return p, err
@@ -65,14 +66,47 @@ func (b *Bench) Instead(ctx context.Context, s schemas.State, name string, t *tr
 		if err != nil {
 			return at, err
 		}
-		at.Layer, err = b.build(ctx, at.State, b.Env, files)
+		at.Layer, err = b.build(ctx, at.State, b.Env, files, b.Environment.Recipe)
 		return at, err
 	}
 	base, err := b.Place(ctx, schemas.StateB)
 	if err != nil {
 		return Place{}, err
 	}
-	at.Layer, err = b.build(ctx, at.State, base.Layer, b.B.Changes(t, b.Start.BaseDate.Add(age)))
+	at.Layer, err = b.build(ctx, at.State, base.Layer, b.B.Changes(t, b.Start.BaseDate.Add(age)), b.Environment.Recipe)
+	return at, err
+}
+
+// Near is Instead for a tree that differs little from the solution, for runs of a selection. Where
+// a build leaves nothing but a cache that goes by content, the tree is written over the solution
+// and no more of it built than these runs need. Where the build leaves the same with the change as
+// without it, nothing is built: it would leave that for this tree, too.
+func (b *Bench) Near(ctx context.Context, name string, t *tree.Tree, sel lang.Select) (Place, error) {
+	recipe := b.Environment.Recipe
+	if recipe.Deployed() || recipe.Service != nil {
+		return b.Instead(ctx, schemas.StateG, name, t)
+	}
+	at := Place{State: schemas.State(name), Tree: t}
+	parent, from := schemas.StateG, b.G
+	narrower, ok := b.Runner.(lang.Narrower)
+	if ok {
+		recipe.Build, ok = narrower.Narrow(recipe, t, sel)
+	}
+	if !ok {
+		inert, err := b.inert(ctx)
+		if err != nil {
+			return at, err
+		}
+		if !inert {
+			return b.Instead(ctx, schemas.StateG, name, t)
+		}
+		parent, from, recipe.Build = schemas.StateB, b.B, nil
+	}
+	under, err := b.Place(ctx, parent)
+	if err != nil {
+		return at, err
+	}
+	at.Layer, err = b.build(ctx, at.State, under.Layer, from.Changes(t, b.Start.BaseDate.Add(age)), recipe)
 	return at, err
 }
 
@@ -150,8 +184,7 @@ const age = time.Second
 // and the tests are run all the same: what does not load is said by the runner,
 // test by test, and never guessed from the exit code of a build. A test counted
 // as failing only because a build ended early could pass for a grader who goes on.
-func (b *Bench) build(ctx context.Context, s schemas.State, parent sandbox.Layer, files []sandbox.File) (sandbox.Layer, error) {
-	recipe := b.Environment.Recipe
+func (b *Bench) build(ctx context.Context, s schemas.State, parent sandbox.Layer, files []sandbox.File, recipe schemas.Recipe) (sandbox.Layer, error) {
 	for {
 		l, err := b.Builder.State(ctx, parent, recipe, files)
 		var failed *sandbox.BuildError
@@ -198,6 +231,19 @@ func (b *Bench) recordBuild(s schemas.State, failed *sandbox.BuildError) error {
 		State: s, Scope: ScopeBuild, Number: 1, End: string(failed.Result.End), ExitCode: failed.Result.ExitCode, Log: log,
 	})
 	return nil
+}
+
+// Hand leaves the layers of G and B to who goes on with the same start, and frees the others. The
+// builder holds them until it is told to release the start (environment.Builder).
+func (b *Bench) Hand(ctx context.Context) error {
+	var layers []sandbox.Layer
+	for _, s := range []schemas.State{schemas.StateG, schemas.StateB} {
+		if l, ok := b.layers[s]; ok {
+			layers = append(layers, l)
+			delete(b.layers, s)
+		}
+	}
+	return errors.Join(b.Remove(ctx), b.Builder.Hold(ctx, b.Start.ID(), layers))
 }
 
 // Remove frees the layers of the case, children first, also after an interrupt.

@@ -40,6 +40,9 @@ type Outside struct {
 	Builder *environment.Builder
 	Blobs   Blobs
 	Observe func(Measured) // nil: nobody asks
+	// Hold leaves the layers of a proof that holds to the stage after it (Bench.Hand), which
+	// releases them; false where none comes.
+	Hold bool
 }
 
 // Timeout bounds n runs of a suite: each is a few attempts of a few processes, and a process ends at the limit of its
@@ -88,6 +91,7 @@ type Bench struct {
 	Records []schemas.RunRecord // in the order of work
 	layers  map[schemas.State]sandbox.Layer
 	unbuilt map[schemas.State]string // why states have no image
+	same    *bool                    // inert, once it was asked
 }
 
 // New is a bench for a case, with no layer made yet.
