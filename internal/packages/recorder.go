@@ -82,7 +82,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	var err error
 	switch part {
 	case simplePart:
-		err = r.page(w, q, normal(strings.TrimSuffix(rest, "/")))
+		err = r.page(w, normal(strings.TrimSuffix(rest, "/")))
 	case filesPart:
 		err = r.give(w, q, path.Base(rest))
 	default:
@@ -102,7 +102,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 
 // page is that of the source without its metadata files: a build reads the metadata out of the
 // package, as it will of a kept one.
-func (r *Recorder) page(w http.ResponseWriter, q *http.Request, name string) error {
+func (r *Recorder) page(w http.ResponseWriter, name string) error {
 	listed, err := r.source.Project(r.ctx, name)
 	if err != nil {
 		return err

@@ -200,7 +200,7 @@ func open(t testing.TB, o docker.Options) *docker.Sandbox {
 // smoke has a case for each rule of the suite: what bwrap's shows of all runs before each merge.
 var smoke = []string{
 	"user_without_rights", "calls_are_refused", "environment_is_ours", "nothing_of_the_host",
-	"no_way_out", "build_reaches_registries_only", "memory", "processes", "output", "time", "disk_of_the_machine",
+	"no_way_out", "build_reaches_registries_only", "build_asks_its_own_registry", "memory", "processes", "output", "time", "disk_of_the_machine",
 	"whole_tree_dies", "cancel_kills_all", "cancel_ends_builds", "killed_from_outside", "exit_codes", "each_run_is_fresh",
 	"collect", "collect_follows_no_link", "channel", "files_are_put", "put_follows_no_link", "paths_outside_are_refused",
 	"equal_keys_are_built_once", "fill_is_apart", "fill_that_fails", "cache_names", "failing_step", "discard", "missing_packages",

@@ -245,6 +245,27 @@ ask() {
 }
 `
 
+// buildAsksItsOwnRegistry: where a build has a registry of its own, that answers whatever host is
+// asked for, and no other does.
+func buildAsksItsOwnRegistry(t *testing.T, b *box) {
+	w := b.world
+	before := len(w.visits())
+	own := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { fmt.Fprintf(rw, "kept answers %s", r.URL.Path) })
+	_, res := b.build(t, sandbox.Build{Network: sandbox.Registries, Registry: own, Steps: commands(
+		bash(request+`ask GET http://packages.invalid/simple/a/ - packages.invalid; ask GET "http://$1/plain" - "$1"; ask CONNECT "$1" /tunnel "$1"`, w.registry),
+		bash(`echo "$UV_DEFAULT_INDEX $GOPROXY $PIP_INDEX_URL."`),
+	)})
+	out := string(res.Output)
+	for _, want := range []string{"kept answers /simple/a/", "kept answers /plain", "403 Forbidden", "http://packages.invalid/simple http://packages.invalid/modules .\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in: %s", want, out)
+		}
+	}
+	if strings.Contains(out, "registry answers") || len(w.visits()) > before {
+		t.Errorf("more than its own registry: %q, %s", w.visits()[before:], out)
+	}
+}
+
 func buildReachesRegistriesOnly(t *testing.T, b *box) {
 	w := b.world
 	before := len(w.visits())

@@ -123,6 +123,7 @@ var cases = []testCase{
 	{"no_way_out", noWayOut},
 	{"no_way_to_another_run", noWayToAnotherRun},
 	{"build_reaches_registries_only", buildReachesRegistriesOnly},
+	{"build_asks_its_own_registry", buildAsksItsOwnRegistry},
 	{"memory", memoryLimit},
 	{"memory_of_a_child", memoryOfAChild},
 	{"processes", processLimit},
