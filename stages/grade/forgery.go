@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -61,6 +62,9 @@ func Forgery(ctx context.Context, d *output.Dataset, row output.Row) ([]byte, er
 	return patch.Between(ctx, base, after)
 }
 
+// standsFirst are lines of Python before which no code may stand.
+var standsFirst = lazyregexp.New(`(?m)^from __future__ import .*\n|\A(?:#.*\n)+`)
+
 var packageClause = lazyregexp.New(`(?m)^package (\w+)`)
 
 // forge is a file, or one beside it, that forges.
@@ -68,7 +72,12 @@ func forge(e tree.Entry, said string) (tree.Entry, bool) {
 	switch {
 	case e.Mode != tree.ModeFile && e.Mode != tree.ModeExec:
 	case strings.HasSuffix(e.Path, ".py"):
-		e.Data = fmt.Appendf(append([]byte{}, e.Data...), "\n\nimport os as _os\n\n_os.write(1, b\"\\n\" + %+q.encode())\n_os._exit(0)\n", said)
+		at := 0 // before all that runs: after comments and what must stand first
+		if first := standsFirst.FindAllIndex(e.Data, -1); first != nil {
+			at = first[len(first)-1][1]
+		}
+		own := fmt.Sprintf("import os as _os\n\n_os.write(1, b\"\\n\" + %+q.encode())\n_os._exit(0)\n", said)
+		e.Data = slices.Concat(e.Data[:at], []byte(own), e.Data[at:])
 		return e, true
 	case strings.HasSuffix(e.Path, ".go") && !strings.HasSuffix(e.Path, "_test.go"):
 		name := packageClause.FindSubmatch(e.Data)
