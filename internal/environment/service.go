@@ -3,14 +3,12 @@ package environment
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/serve"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -62,14 +60,12 @@ func (b *Builder) tester(ctx context.Context) (schemas.Recipe, error) {
 	return b.identified(ctx, r)
 }
 
-// Visible are the files of a state that its own processes see: of a service not the suite, which
-// runs beside it.
-func Visible(r schemas.Recipe, files []sandbox.File) []sandbox.File {
+// Visible is the part of a tree that the processes of its state see: of a service not the suite,
+// which runs beside it. It is taken before the tree is sealed, or the suite would be in the objects
+// of the repository.
+func Visible(r schemas.Recipe, t *tree.Tree) (*tree.Tree, error) {
 	if r.Service == nil {
-		return files
+		return t, nil
 	}
-	folder := path.Join(sandbox.TreePath, schemas.SuiteFolder)
-	return slices.DeleteFunc(slices.Clone(files), func(f sandbox.File) bool {
-		return f.Path == folder || strings.HasPrefix(f.Path, folder+"/")
-	})
+	return tree.New(slices.DeleteFunc(t.Entries(), func(e tree.Entry) bool { return e.Path == schemas.SuiteFolder || schemas.InSuite(e.Path) }))
 }

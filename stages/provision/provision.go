@@ -143,12 +143,16 @@ func (p *Provisioner) try(ctx context.Context, project lang.Project, s schemas.S
 	if !ok {
 		return nil, fmt.Errorf("solution of %s is a %T", s.ID(), project.Solution)
 	}
-	files, err := seal.Files(solution, s.BaseDate)
+	seen, err := environment.Visible(r, solution)
+	if err != nil {
+		return nil, fmt.Errorf("taking the suite out of the solution: %w", err)
+	}
+	files, err := seal.Files(seen, s.BaseDate)
 	if err != nil {
 		return nil, fmt.Errorf("sealing the solution: %w", err)
 	}
 	pipeline.Doing(ctx, "building the solution")
-	layer, err := p.builder.State(ctx, env, r, environment.Visible(r, files))
+	layer, err := p.builder.State(ctx, env, r, files)
 	if err != nil {
 		return buildLog(err), ends.Of(err, schemas.NoBuild)
 	}

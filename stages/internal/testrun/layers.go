@@ -166,11 +166,15 @@ func (b *Bench) Free(ctx context.Context, at Place) error {
 // alone are the files of a service's state, for a layer that lies on the environment: what the
 // build of another state left in its database would be in this one. The suite is not among them.
 func (b *Bench) alone(t *tree.Tree) ([]sandbox.File, error) {
-	files, err := seal.Files(t, b.Start.BaseDate)
+	seen, err := environment.Visible(b.Environment.Recipe, t)
+	if err != nil {
+		return nil, fmt.Errorf("taking the suite out of a state: %w", err)
+	}
+	files, err := seal.Files(seen, b.Start.BaseDate)
 	if err != nil {
 		return nil, fmt.Errorf("sealing a state: %w", err)
 	}
-	return environment.Visible(b.Environment.Recipe, files), nil
+	return files, nil
 }
 
 // age makes changed files younger than what was compiled from their elders: a .pyc of B
