@@ -17,13 +17,16 @@ import (
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
-// sums prints the SHA-256 and the path of every file and link of a built tree, each ended by
-// a zero byte. Of a link the target is summed; programs and search path are the base's own.
+// sums prints the type and the path of all that lies in a built tree but folders, and then the
+// SHA-256 and the path of what can be read, each ended by a zero byte. Of a link the target is
+// summed; programs and search path are the base's own.
 const sums = `PATH=/usr/bin:/bin; export PATH
-find . -path ./.git -prune -o -type f -print0 | xargs -0 -r sha256sum -z --
+find . -path ./.git -prune -o ! -type d -printf '%y  %p\0'
+find . -path ./.git -prune -o -type f -print0 | xargs -0 -r sha256sum -z -- 2>/dev/null || :
 find . -path ./.git -prune -o -type l -print0 | while IFS= read -r -d '' p; do printf '%s  %s\0' "$(readlink -n -- "$p" | sha256sum | cut -c 1-64)" "$p"; done`
 
-// built is what lies in the tree of a place after its build, by path.
+// built is what lies in the tree of a place after its build, by path: the letter of its type, and
+// the digest of its content behind it. What cannot be read has no digest, and so is like nothing else.
 func built(ctx context.Context, b *testrun.Bench, at testrun.Place) (map[string]string, error) {
 	limits := b.Limits
 	res, err := b.Builder.Sandbox.Run(ctx, sandbox.Run{Layer: at.Layer, Command: schemas.Command{Argv: []string{"bash", "-c", sums}}, Limits: limits})
@@ -36,14 +39,24 @@ func built(ctx context.Context, b *testrun.Bench, at testrun.Place) (map[string]
 	if res.ExitCode != 0 {
 		return nil, fmt.Errorf("reading what a build left: exit code %d: %s", res.ExitCode, res.Output)
 	}
+	return summed(string(res.Output)), nil
+}
+
+// summed reads what sums prints.
+func summed(output string) map[string]string {
 	out := map[string]string{}
-	for line := range strings.SplitSeq(string(res.Output), "\x00") {
-		sum, p, ok := strings.Cut(line, "  ")
-		if ok {
-			out[strings.TrimPrefix(p, "./")] = sum
+	for line := range strings.SplitSeq(output, "\x00") {
+		what, p, ok := strings.Cut(line, "  ")
+		p = strings.TrimPrefix(p, "./")
+		switch {
+		case !ok:
+		case len(what) == 1:
+			out[p] = what
+		default:
+			out[p] += what
 		}
 	}
-	return out, nil
+	return out
 }
 
 // builds reports whether a recipe runs code of the tree before the tests.
@@ -89,8 +102,11 @@ func differing(now map[string]string, t *tree.Tree) []string {
 			continue
 		}
 		seen[e.Path] = true
-		sum := sha256.Sum256(e.Data)
-		if now[e.Path] != hex.EncodeToString(sum[:]) {
+		sum, kind := sha256.Sum256(e.Data), "f"
+		if e.Mode == tree.ModeSymlink {
+			kind = "l"
+		}
+		if now[e.Path] != kind+hex.EncodeToString(sum[:]) {
 			out = append(out, e.Path)
 		}
 	}

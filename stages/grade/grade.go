@@ -25,7 +25,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "4"
+const Version = "5"
 
 // Task is what a prediction answers.
 type Task struct {
