@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/output"
 )
 
 // program is what every verb has: the world with its terminal, and the flags that hold
@@ -44,6 +45,9 @@ func (p *program) load(sources ...string) (*config.Config, error) {
 	if in.File == "" {
 		if _, err := os.Stat(config.DefaultFile); err == nil {
 			in.File = config.DefaultFile
+			if _, err := output.ReadManifest("."); err == nil {
+				return nil, unmet("%s lies in the folder of a dataset, whose maker may have written it: name it with --config %[1]s if it is yours, or work in another folder", config.DefaultFile)
+			}
 		}
 	}
 	c, err := config.Load(in)

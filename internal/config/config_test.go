@@ -204,6 +204,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"search_beside_git", "sources:\n- {search: {language: go}, git: x, since: 2025-01-01}\n", []string{`:2: sources[0]: git and search cannot stand together: an entry is one repository, or one way of finding some`}},
 		{"preset_misspelt", "sources:\n- preset: featbenh\n", []string{`:2: sources[0].preset: "featbenh" is not one of featbench, featbench-code; did you mean featbench?`}},
 		{"label_misspelt", "filters: {labels: [feture]}\n", []string{`:1: filters.labels: "feture" is not one of feature, improvement, fix, other; did you mean feature?`}},
+		{"bundle_of_something_else", "build: {ca_bundle: /etc/passwd}\n", []string{`:1: build.ca_bundle: /etc/passwd holds no certificate in PEM form`}},
 		{"missing_bundle", "build: {ca_bundle: /does/not/exist}\n", []string{`:1: build.ca_bundle: /does/not/exist: no such file`}},
 		{"all_at_once", "sandbx: {}\nproof: {runs: x}\nlanguages: [go]\n", []string{
 			`:1: unknown key "sandbx"; did you mean sandbox?`,

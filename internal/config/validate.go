@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net/url"
 	"os"
@@ -60,8 +61,11 @@ func (c *Config) validate(now time.Time) Problems {
 		k.at("releases", "is the folder of the dataset or of the store")
 	}
 	if b := c.Build.CABundle; b != "" {
+		// Builds of strangers read it: a file that is something else must not reach them.
 		if info, err := os.Stat(b); err != nil || !info.Mode().IsRegular() {
 			k.at("build.ca_bundle", "%s: no such file", b)
+		} else if data, err := os.ReadFile(b); err != nil || !x509.NewCertPool().AppendCertsFromPEM(data) {
+			k.at("build.ca_bundle", "%s holds no certificate in PEM form", b)
 		}
 	}
 	slices.SortStableFunc(k.problems, func(a, b Problem) int { return strings.Compare(a.Text, b.Text) })
