@@ -39,7 +39,7 @@ func (c *Carried) archive() (schemas.Digest, func() (io.ReadCloser, error)) {
 	}
 	d := c.Row.Benchmint.BaseArchive
 	return d, func() (io.ReadCloser, error) {
-		return os.Open(filepath.Join(c.From.Dir, filepath.FromSlash(BlobPath(d))))
+		return openIn(c.From.Dir, BlobPath(d))
 	}
 }
 
@@ -61,7 +61,7 @@ func (d *Dataset) Line(r Located) (_ []byte, err error) {
 	if d.layout.format != Format {
 		return line(r.Row)
 	}
-	f, err := os.Open(filepath.Join(d.Dir, filepath.FromSlash(r.File)))
+	f, err := openIn(d.Dir, r.File)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (w *writer) source(d *Dataset) (*carriedFrom, error) {
 
 // eachRecord visits the lines of a file that need not be there, without that of the canary.
 func eachRecord(dir, name string, do func([]byte) error) error {
-	b, err := os.ReadFile(filepath.Join(dir, name))
+	b, err := readIn(dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

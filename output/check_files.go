@@ -27,7 +27,7 @@ var sumLine = lazyregexp.New(`^([0-9a-f]{64})  (.+)$`)
 // sums reads the checksums, which the manifest's own digest holds.
 func (c *checker) sums() map[string]string {
 	out := map[string]string{}
-	b, err := os.ReadFile(filepath.Join(c.d.Dir, ChecksumsFile))
+	b, err := readIn(c.d.Dir, ChecksumsFile)
 	if err != nil {
 		c.add(ChecksumsFile, RuleMissingFile, "%s", cause(err))
 		return out
@@ -58,7 +58,7 @@ func (c *checker) sums() map[string]string {
 func (c *checker) files() map[string]string {
 	sums := c.sums()
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		got, err := hashFile(filepath.Join(c.d.Dir, filepath.FromSlash(name)))
+		got, err := hashFile(c.d.Dir, name)
 		switch {
 		case err != nil:
 			c.add(name, RuleMissingFile, "in %s: %s", ChecksumsFile, cause(err))
@@ -96,8 +96,8 @@ func (c *checker) files() map[string]string {
 	return sums
 }
 
-func hashFile(name string) (string, error) {
-	f, err := os.Open(name)
+func hashFile(dir, name string) (string, error) {
+	f, err := openIn(dir, name)
 	if err != nil {
 		return "", err
 	}
@@ -111,7 +111,7 @@ func hashFile(name string) (string, error) {
 
 // parquet holds the same rows as the JSONL, value by value.
 func (c *checker) parquet(split string) {
-	b, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(dataPath(split))))
+	b, err := readIn(c.d.Dir, dataPath(split))
 	if err != nil {
 		return // reported where it was read
 	}
@@ -148,7 +148,7 @@ func (c *checker) configs(split string, lines [][]byte) {
 // parquetOf holds a file to the lines of its rows.
 func (c *checker) parquetOf(name string, rule Rule, lines [][]byte) {
 	rows := 0
-	err := readParquet(filepath.Join(c.d.Dir, filepath.FromSlash(name)), func(n int, got columns) {
+	err := readParquet(c.d.Dir, name, func(n int, got columns) {
 		rows = n
 		if n > len(lines) {
 			return
@@ -213,7 +213,7 @@ func (c *checker) card() {
 }
 
 func (c *checker) same(name string, rule Rule, want []byte) {
-	got, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(name)))
+	got, err := readIn(c.d.Dir, name)
 	switch {
 	case err != nil:
 		c.add(name, rule, "%s", cause(err))

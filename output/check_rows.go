@@ -50,7 +50,7 @@ func (c *checker) folder(r Located) {
 		{GoldFile, r.GoldPatch},
 		{TestFile, r.Tests},
 	} {
-		b, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(path.Join(dir, f.name))))
+		b, err := readIn(c.d.Dir, path.Join(dir, f.name))
 		if err != nil {
 			c.addRow(r, RuleFolder, "%s: %s", path.Join(dir, f.name), cause(err))
 			continue
@@ -92,7 +92,7 @@ func (c *checker) folder(r Located) {
 // derived: what makes the base tree of the base commit is the patch that the start names.
 func (c *checker) derived(r Located, s schemas.Start) {
 	name := path.Join(TasksDir, r.InstanceID, MaskFile)
-	b, err := os.ReadFile(filepath.Join(c.d.Dir, filepath.FromSlash(name)))
+	b, err := readIn(c.d.Dir, name)
 	switch {
 	case s.Derive == "" && errors.Is(err, fs.ErrNotExist):
 	case err != nil:

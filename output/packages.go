@@ -40,7 +40,7 @@ func PackagePath(d schemas.Digest) string { return path.Join(BlobsDir, d.Hex()) 
 
 // Packages is the index of kept packages; empty where none are.
 func (d *Dataset) Packages() (x packages.Index, err error) {
-	b, err := os.ReadFile(filepath.Join(d.Dir, PackagesFile))
+	b, err := readIn(d.Dir, PackagesFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return x, nil
 	}
@@ -66,7 +66,7 @@ func (d *Dataset) Kept() (*packages.Kept, error) {
 		if !digestShape.MatchString(string(digest)) {
 			return nil, fmt.Errorf("%q is not a digest", digest)
 		}
-		return os.Open(filepath.Join(d.Dir, filepath.FromSlash(PackagePath(digest))))
+		return openIn(d.Dir, PackagePath(digest))
 	}), nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -80,14 +79,14 @@ func (p *parquetWriter) close() error {
 }
 
 // readParquet visits the rows of a file in order.
-func readParquet(name string, visit func(n int, c columns)) (err error) {
+func readParquet(dir, name string, visit func(n int, c columns)) (err error) {
 	defer func() {
 		// The reader panics on some damaged files.
 		if r := recover(); r != nil {
 			err = fmt.Errorf("parquet: %v", r)
 		}
 	}()
-	f, err := os.Open(name)
+	f, err := openIn(dir, name)
 	if err != nil {
 		return err
 	}

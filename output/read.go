@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -71,7 +70,7 @@ func ReadManifest(dir string) (Manifest, error) {
 func readManifest(dir string) (Manifest, layout, error) {
 	var m Manifest
 	name := filepath.Join(dir, ManifestFile)
-	b, err := os.ReadFile(name)
+	b, err := readIn(dir, ManifestFile)
 	if err != nil {
 		return m, layout{}, fmt.Errorf("%s: %w: %w", dir, ErrNoDataset, err)
 	}
@@ -148,7 +147,7 @@ func load(dir string) (*Dataset, []Finding, error) {
 }
 
 func eachLine(dir, name string, add func(Finding), do func(int, []byte)) {
-	b, err := os.ReadFile(filepath.Join(dir, name))
+	b, err := readIn(dir, name)
 	if err != nil {
 		add(Finding{File: name, Rule: RuleMissingFile, Message: cause(err)})
 		return
@@ -305,7 +304,7 @@ func (d *Dataset) record(id, name string, v any) error {
 	if !filepath.IsLocal(rel) || path.Dir(path.Dir(rel)) != TasksDir {
 		return fmt.Errorf("%q is not an instance ID", id)
 	}
-	b, err := os.ReadFile(filepath.Join(d.Dir, filepath.FromSlash(rel)))
+	b, err := readIn(d.Dir, rel)
 	if err != nil {
 		return err
 	}
@@ -351,7 +350,7 @@ func (d *Dataset) Base(r Row) (*tree.Tree, error) {
 	if !digestShape.MatchString(string(digest)) {
 		return nil, fmt.Errorf("base_archive: %q is not a digest", digest)
 	}
-	packed, err := os.ReadFile(filepath.Join(d.Dir, filepath.FromSlash(BlobPath(digest))))
+	packed, err := readIn(d.Dir, BlobPath(digest))
 	if err != nil {
 		return nil, fmt.Errorf("base_archive: %s: %s", BlobPath(digest), cause(err))
 	}

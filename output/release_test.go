@@ -199,7 +199,7 @@ func TestConfigs(t *testing.T) {
 	card := contents(t, dir)[CardFile]
 	for name, want := range map[string][]string{"w2025_01": {"acme__widget-cabababababab"}, "w2025_02": {"acme__widget-12"}, "feature": {"acme__widget-12", "acme__widget-cabababababab"}} {
 		var got []string
-		if err := readParquet(filepath.Join(dir, DataDir, name, "test.parquet"), func(_ int, c columns) { got = append(got, c.InstanceID) }); err != nil {
+		if err := readParquet(dir, DataDir+"/"+name+"/test.parquet", func(_ int, c columns) { got = append(got, c.InstanceID) }); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(got, want) {

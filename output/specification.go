@@ -3,7 +3,6 @@ package output
 import (
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -78,7 +77,7 @@ func (c *checker) specification(r Located, s *schemas.Specification) {
 			continue
 		}
 		delete(have, f.Path)
-		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+		b, err := readIn(root, f.Path)
 		switch {
 		case err != nil:
 			c.addRow(r, RuleFolder, "%s: %s", path.Join(dir, f.Path), cause(err))

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,7 +29,7 @@ type Standing struct {
 // is there. A row of another version of the format is read as well: it can be lost
 // like any other.
 func Standings(dir string) (rows []Standing, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, ManifestFile))
+	b, err := readIn(dir, ManifestFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -52,7 +51,7 @@ func Standings(dir string) (rows []Standing, err error) {
 		if s.Name == "" || !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("%s: split %q is not a name", filepath.Join(dir, ManifestFile), s.Name)
 		}
-		of, err := standingsOf(filepath.Join(dir, name))
+		of, err := standingsOf(dir, name)
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +61,8 @@ func Standings(dir string) (rows []Standing, err error) {
 }
 
 // standingsOf are the rows of one file.
-func standingsOf(name string) (rows []Standing, err error) {
-	f, err := os.Open(name)
+func standingsOf(dir, name string) (rows []Standing, err error) {
+	f, err := openIn(dir, name)
 	if err != nil {
 		return nil, err
 	}

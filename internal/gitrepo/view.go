@@ -42,7 +42,7 @@ func newView() (view string, hold *os.File, err error) {
 func sweepViews(dir string) {
 	locks, _ := filepath.Glob(filepath.Join(dir, viewPrefix+"*", viewLock))
 	for _, lock := range locks {
-		f, err := os.Open(lock)
+		f, err := os.OpenFile(lock, os.O_RDONLY|unix.O_NONBLOCK, 0) // in a folder that all users write to: it may be a pipe
 		if err != nil {
 			continue
 		}
