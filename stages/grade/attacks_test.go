@@ -89,7 +89,7 @@ func pythonTask(t *testing.T) attacked {
 		unit:     func(id string) string { unit, _, _ := strings.Cut(id, "::"); return unit },
 		each: []string{
 			"helpers_rewritten", "conftest_added", "table_of_the_runner", "table_behind_a_link", "plugin_of_an_egg", "pytest_in_the_tree",
-			"build_that_changes_the_tests", "build_that_adds_a_conftest", "exit_in_the_test", "reads_the_settings", "hooks_its_way_in", "replaces_every_function", "knows_the_plugin", "fork_writes_later",
+			"build_that_changes_the_tests", "build_that_adds_a_conftest", "build_that_blames_the_disk", "exit_in_the_test", "reads_the_settings", "hooks_its_way_in", "replaces_every_function", "knows_the_plugin", "fork_writes_later",
 		},
 	}
 }

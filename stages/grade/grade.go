@@ -183,17 +183,7 @@ func (g *Grader) codeFiles(before, after *tree.Tree) []string {
 
 // run runs the whole suite once on the answer, and scores both lists.
 func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, ahead clock.Shift, grade *schemas.Grade) (err error) {
-	bench := d.bench.Beside()
-	var outcome *testrun.Outcome
-	at, free, err := g.place(ctx, d, bench, t, grade.Prediction.Patch)
-	if err == nil {
-		at.Clock = ahead
-		if outcome, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1}); err == nil {
-			scored(grade, outcome, d.task)
-		}
-		err = errors.Join(err, free())
-	}
-	grade.Runs = bench.Records
+	outcome, err := g.witnessed(ctx, d, func() (*testrun.Outcome, error) { return g.once(ctx, d, t, ahead, grade) })
 	if d.task.Start.Group != nil && grade.F2P != nil {
 		var fault error
 		if grade.Service, fault = g.served(*grade, outcome); fault != nil {
@@ -212,6 +202,21 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, ahead clock
 		return nil
 	}
 	return err
+}
+
+// once builds an answer and runs the suite on it.
+func (g *Grader) once(ctx context.Context, d *prepared, t *tree.Tree, ahead clock.Shift, grade *schemas.Grade) (outcome *testrun.Outcome, err error) {
+	bench := d.bench.Beside()
+	defer func() { grade.Runs = bench.Records }()
+	at, free, err := g.place(ctx, d, bench, t, grade.Prediction.Patch)
+	if err != nil {
+		return nil, err
+	}
+	at.Clock = ahead
+	if outcome, err = bench.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1}); err == nil {
+		scored(grade, outcome, d.task)
+	}
+	return outcome, errors.Join(err, free())
 }
 
 // place is where an answer runs: built, and compared with what is the task's. With Keep it is the same place

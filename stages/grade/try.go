@@ -105,31 +105,35 @@ func selection(tests []TriedTest, in *tree.Tree, whole bool) lang.Select {
 }
 
 func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried, cover bool) (err error) {
-	bench := d.bench.Beside()
-	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
-	if err == nil {
-		defer func() {
-			err = errors.Join(err, bench.Free(ctx, at))
-		}()
-		var o *testrun.Outcome
-		if err = g.unchanged(ctx, d, bench, at); err == nil {
-			o, err = bench.Run(ctx, at, testrun.ScopeSuite, sel)
-		}
-		for i := range out.Tests {
-			if err == nil {
-				x := &out.Tests[i]
-				x.Status, x.Why = o.Status(x.Test), o.Why(x.Test)
-			}
-		}
-		if err == nil && cover {
-			out.Coverage, err = g.cover(ctx, d, bench, at, sel, out.Tests)
-		}
-	}
-	out.Runs = bench.Records
+	_, err = g.witnessed(ctx, d, func() (*testrun.Outcome, error) { return g.tryOnce(ctx, d, t, sel, out, cover) })
 	if err = limited(err, &out.Limit, &out.Detail); err != nil {
 		return fmt.Errorf("running the tests: %w", err)
 	}
 	return nil
+}
+
+func (g *Grader) tryOnce(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried, cover bool) (o *testrun.Outcome, err error) {
+	bench := d.bench.Beside()
+	defer func() { out.Runs = bench.Records }()
+	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, bench.Free(ctx, at)) }()
+	if err = g.unchanged(ctx, d, bench, at); err != nil {
+		return nil, err
+	}
+	if o, err = bench.Run(ctx, at, testrun.ScopeSuite, sel); err != nil {
+		return nil, err
+	}
+	for i := range out.Tests {
+		x := &out.Tests[i]
+		x.Status, x.Why = o.Status(x.Test), o.Why(x.Test)
+	}
+	if cover {
+		out.Coverage, err = g.cover(ctx, d, bench, at, sel, out.Tests)
+	}
+	return o, err
 }
 
 // limited notes a limit of ours, or results that cannot be believed, which is no error.

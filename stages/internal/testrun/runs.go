@@ -81,7 +81,7 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 		return report, fmt.Errorf("%s: %w", doing, err)
 	}
 	if report.Fault != "" {
-		return report, fmt.Errorf("%s: the test session did not begin, for a fault of this machine: %s", doing, report.Fault)
+		return report, &SessionFault{doing, report.Fault}
 	}
 	rec.State, rec.Scope, rec.Number, rec.MS, rec.Clock = at.State, scope, sel.Number, m.Wall.Milliseconds(), by
 	b.Records = append(b.Records, rec)
@@ -98,6 +98,13 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 		return report, pipeline.Reject(schemas.Tampered, "%s: %s", doing, report.Tampered)
 	}
 	return report, nil
+}
+
+// SessionFault is a test session that did not begin, for a fault of this machine as it says.
+type SessionFault struct{ doing, said string }
+
+func (e *SessionFault) Error() string {
+	return e.doing + ": the test session did not begin, for a fault of this machine: " + e.said
 }
 
 func (b *Bench) process(ctx context.Context, at Place, tr recipe.TestRun) (lang.Output, error) {
