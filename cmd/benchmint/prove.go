@@ -41,6 +41,9 @@ func (r reprover) once(ctx context.Context, dataset string, ids []string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, removeAll(fresh)) }()
+	c := *r.config
+	c.Wait = 0 // nobody sits before a registry that is silent: "later" is the answer
+	r.machine = machine{r.terminal, &c}
 	r.folder, r.ledger = fresh, filepath.Join(fresh, reproof.File)
 	r.wanted = reproof.Wanted{Gold: r.config.Proof.Runs, Nop: 1, Forged: 1, Dates: 1}
 	return r.prove(ctx, dataset, ids)
