@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
@@ -43,11 +44,13 @@ type scripted struct {
 	shifts  bool // its clock can be ahead
 }
 
-func (l scripted) Shift(_ schemas.Recipe, run recipe.TestRun, files bool) (recipe.TestRun, string, error) {
+var _ lang.Shifter = scripted{}
+
+func (l scripted) Shift(_ schemas.Recipe, run recipe.TestRun, s clock.Shift) (recipe.TestRun, string, error) {
 	if !l.shifts {
 		return run, "", errors.New("the toy has no clock")
 	}
-	run.Command.Argv = append(run.Command.Argv, map[bool]string{false: "ahead", true: "files"}[files])
+	run.Command.Argv = append(run.Command.Argv, map[bool]string{false: "ahead", true: "files"}[s.Files])
 	return run, "toy", nil
 }
 
