@@ -517,7 +517,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(path, args[2:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
-	for _, name := range append([]string{"HOME", "XDG_CACHE_HOME", "PATH", "TMPDIR", "NO_COLOR", "BENCHMINT_FILTERS_LABELS", "BENCHMINT_FILTERS_MODIFIES_ONLY", "BENCHMINT_FILTERS_THIN"}, passed...) {
+	for _, name := range append([]string{"HOME", "XDG_CACHE_HOME", "PATH", "TMPDIR", "NO_COLOR", "BENCHMINT_FILTERS_LABELS", "BENCHMINT_FILTERS_MODIFIES_ONLY", "BENCHMINT_FILTERS_THIN", "BENCHMINT_RELEASE_DATES"}, passed...) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())

@@ -12,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/patch"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // ErrNoForgery is a task in whose languages no code is known that forges results.
@@ -20,7 +21,12 @@ var ErrNoForgery = errors.New("nothing is known that could forge its results")
 // Forgery is a patch that solves nothing: the code that the task's own patch changes says that every test
 // passes, and leaves with 0 as soon as it is loaded. A test that only looks at how a program
 // ended is passed by it.
+//
+// A service that leaves answers nobody, and its suite runs beside it: nothing is known that could forge there.
 func Forgery(ctx context.Context, d *output.Dataset, row output.Row) ([]byte, error) {
+	if row.Benchmint.Kind == schemas.KindService {
+		return nil, ErrNoForgery
+	}
 	base, start, gold, err := d.States(row)
 	if err != nil {
 		return nil, err
