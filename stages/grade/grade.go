@@ -74,7 +74,7 @@ func New(o testrun.Outside, tasks Tasks, patches Patches, c Config) *Grader {
 	for _, l := range o.Builder.Languages {
 		all = append(all, l)
 	}
-	return &Grader{config: c, tasks: tasks, patches: patches, rules: parts.New(all...), ready: &inUse{outside: o, tasks: tasks, limits: c.Limits, open: map[string]*prepared{}}}
+	return &Grader{config: c, tasks: tasks, patches: patches, rules: parts.New(all...), ready: &inUse{outside: o, tasks: tasks, limits: c.Limits, keep: c.Keep, open: map[string]*prepared{}}}
 }
 
 // Close frees what tasks share.

@@ -36,6 +36,7 @@ type inUse struct {
 	outside testrun.Outside
 	tasks   Tasks
 	limits  sandbox.Limits
+	keep    bool // Config.Keep: what cannot be opened once is not tried again for each run of its task
 
 	mu   sync.Mutex
 	open map[string]*prepared
@@ -139,7 +140,9 @@ func (s *inUse) give(d *prepared) {
 			continue
 		}
 		if d.err != nil {
-			delete(s.open, id) // the next one tries again
+			if !s.keep {
+				delete(s.open, id) // the next one tries again
+			}
 			return
 		}
 		s.idle = append(s.idle, id)
