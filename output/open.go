@@ -45,8 +45,12 @@ func readIn(dir, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.Size() > mostRead {
-		return nil, errors.Join(err, fmt.Errorf("%s has more than %d bytes", name, mostRead))
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > mostRead {
+		return nil, fmt.Errorf("%s has more than %d bytes", name, int64(mostRead))
 	}
 	return io.ReadAll(f)
 }

@@ -374,15 +374,17 @@ func TestWriteReplaces(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{".git/HEAD", ReproofFile} { // a ledger that somebody keeps inside
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	in.tasks, in.Replace = in.tasks[:1], true
 	if _, err := Write(dir, in.of()); err != nil {
 		t.Fatal(err)
 	}
 	got := contents(t, dir)
-	if got[".git/HEAD"] != "x" {
+	if got[".git/HEAD"] != "x" || got[ReproofFile] != "x" {
 		t.Error("what is not ours is gone")
 	}
 	if _, err := os.Stat(filepath.Join(dir, TasksDir, in.tasks[0].ID())); err != nil {

@@ -34,16 +34,7 @@ func TestEvalKilledTenTimes(t *testing.T) {
 // through one that is not: the files are the same, and what had a verdict before a kill is
 // not begun again after it.
 func evalKilled(t *testing.T, predictions, kills int) {
-	if testing.Short() {
-		t.Skip("builds an environment")
-	}
-	if ok, err := condition("bwrap"); err != nil || !ok {
-		t.Skipf("SKIP: no bubblewrap here: %v", err)
-	}
-	history, err := os.ReadFile("testdata/gadget-go.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	history := built(t, "gadget-go")
 	dir := t.TempDir()
 	env := append(os.Environ(), "NO_COLOR=1", "BENCHMINT_FILTERS_LABELS=feature,improvement,fix,other", "BENCHMINT_FILTERS_MODIFIES_ONLY=false", "BENCHMINT_FILTERS_THIN=true")
 	command := func(args ...string) *exec.Cmd {
@@ -51,7 +42,7 @@ func evalKilled(t *testing.T, predictions, kills int) {
 		cmd.Dir, cmd.Env = dir, env
 		return cmd
 	}
-	if out, err := command("run", gitrepotest.New(t, string(history)), "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=kill").CombinedOutput(); err != nil {
+	if out, err := command("run", gitrepotest.New(t, history), "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=kill").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	id, err := filepath.Glob(filepath.Join(dir, "benchmint-out", "tasks", "*"))

@@ -21,17 +21,8 @@ import (
 // dataset is that of a run that nobody killed, and nothing of a killed one is left.
 func TestLibraryKilled(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds an environment")
-	}
-	if ok, err := condition("bwrap"); err != nil || !ok {
-		t.Skipf("SKIP: no bubblewrap here: %v", err)
-	}
-	history, err := os.ReadFile("testdata/lathe.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	repo, dir := gitrepotest.New(t, string(history)), t.TempDir()
+	history := built(t, "lathe")
+	repo, dir := gitrepotest.New(t, history), t.TempDir()
 	tmp := filepath.Join(dir, "tmp")
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		t.Fatal(err)

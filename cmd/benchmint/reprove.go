@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -102,15 +100,22 @@ func wantedOf(c *config.Config) reproof.Wanted {
 	return reproof.Wanted{Gold: c.Release.Gold, Nop: c.Release.Nop, Forged: c.Release.Forged, Dates: c.Release.Dates}
 }
 
-// reproved is a row with what is to be run of it.
-type reproved struct {
-	row       output.Row
-	ground    schemas.Digest
-	task      schemas.Digest
-	wanted    reproof.Wanted
-	alone     bool
-	today     []reproof.Run
-	withdrawn bool
+// due is a row, what the ledger has of it and what is wanted.
+type due struct {
+	row          output.Row
+	ground, task schemas.Digest // without and with its lists
+	runs         []schemas.Reproof
+	verdict      reproof.Verdict
+	wanted       reproof.Wanted
+	alone        bool
+}
+
+// missing are the runs to be made on a date, and whether more are wanted later. A withdrawn task has none.
+func (d due) missing(date string) (runs []reproof.Run, later bool) {
+	if d.verdict.State == reproof.Withdrawn {
+		return nil, false
+	}
+	return d.wanted.Missing(d.runs, date)
 }
 
 func (r reprover) prove(ctx context.Context, dataset string, ids []string) error {
@@ -236,14 +241,15 @@ func (r reprover) today() string { return r.now().UTC().Format(time.DateOnly) }
 
 // seeds are the runs to be made today.
 func (r reprover) seeds(ctx context.Context, s *store.Store, tasks *grade.Dataset) ([]pipeline.Record, error) {
-	all, err := r.reproved(tasks)
+	all, err := r.due(tasks)
 	if err != nil {
 		return nil, err
 	}
 	var out []pipeline.Record
 	for _, t := range all {
 		patches := map[schemas.Answered]schemas.Digest{}
-		for _, run := range t.today {
+		runs, _ := t.missing(r.today())
+		for _, run := range runs {
 			if _, there := patches[run.State]; !there {
 				patch, err := answer(ctx, tasks.Folder, t.row, run.State)
 				if err == nil {
@@ -273,8 +279,8 @@ func answer(ctx context.Context, d *output.Dataset, row output.Row, state schema
 	return []byte(grade.NopPatch), nil
 }
 
-// reproved are the rows with what is wanted of each and what the ledger lacks.
-func (r reprover) reproved(tasks *grade.Dataset) ([]reproved, error) {
+// due are the rows with what the ledger has of each and what is wanted.
+func (r reprover) due(tasks *grade.Dataset) ([]due, error) {
 	l, err := reproof.Read(r.ledger, filepath.Join(tasks.Folder.Dir, reproof.File))
 	if err != nil {
 		return nil, unmet("%w", err)
@@ -285,38 +291,34 @@ func (r reprover) reproved(tasks *grade.Dataset) ([]reproved, error) {
 			return nil, err
 		}
 	}
-	var out []reproved
+	var out []due
 	flaky := map[string]bool{}
 	for _, f := range tasks.Folder.Flakes {
 		flaky[f.Repo] = true
 	}
-	verdicts := map[string]reproof.Verdict{}
 	for _, id := range tasks.IDs() {
-		t := reproved{row: tasks.Rows[id]}
+		t := due{row: tasks.Rows[id]}
 		if t.ground, t.task, err = tasks.Folder.Digests(t.row); err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
-		verdicts[id] = reproof.Judge(t.row, l.Of(t.ground, t.row))
-		if len(verdicts[id].Flaky) > 0 || verdicts[id].Reason == schemas.ForFlaky {
+		t.runs = l.Of(t.ground, t.row)
+		if t.verdict = reproof.Judge(t.row, t.runs); len(t.verdict.Flaky) > 0 || t.verdict.Reason == schemas.ForFlaky {
 			flaky[t.row.Repo] = true
 		}
 		out = append(out, t)
 	}
 	now := r.now()
 	for i := range out {
-		t, v := &out[i], verdicts[out[i].row.InstanceID]
-		t.alone, t.wanted, t.withdrawn = flaky[t.row.Repo], r.wanted, v.State == reproof.Withdrawn
+		t := &out[i]
+		t.alone, t.wanted = flaky[t.row.Repo], r.wanted
 		switch known := t.row.Benchmint.Release != nil || published[t.row.InstanceID]; {
-		case v.State == reproof.Held: // it needs another date, whatever was run
+		case t.verdict.State == reproof.Held: // it needs another date, whatever was run
 			t.wanted = r.wanted.Short(now)
 			t.wanted.Since = r.today()
 		case known && t.alone:
 			t.wanted = r.wanted.Again(now)
 		case known:
 			t.wanted = r.wanted.Short(now)
-		}
-		if !t.withdrawn {
-			t.today, _ = t.wanted.Missing(l.Of(t.ground, t.row), r.today())
 		}
 	}
 	return out, nil
@@ -339,22 +341,14 @@ func (o *rerun) End(s schemas.Step, _ bool) {
 	}
 	var made schemas.Reproof
 	if out, ok := s.Output(); s.State == schemas.StepDone && ok && json.Unmarshal(out.Record, &made) == nil {
-		if o.verbose || made.State != schemas.AnsweredGold && made.End == schemas.RerunPasses || made.State == schemas.AnsweredGold && made.End != schemas.RerunPasses {
-			o.say("%s  %s%s", s.Key, made.End, visible(troubleOf(made)))
+		if asTold := (made.State == schemas.AnsweredGold) == (made.End == schemas.RerunPasses); o.verbose && asTold {
+			o.say("%s  %s", s.Key, made.End)
+		} else if !asTold {
+			o.say("%s  %s: %s", s.Key, made.End, visible(reproof.Trouble(made)))
 		}
 		return
 	}
 	o.say("%s  %s: %s", s.Key, s.State, visible(tail(s.Detail, 1)))
-}
-
-func troubleOf(r schemas.Reproof) string {
-	if ids := slices.Concat(r.FailToPass, r.PassToPass); len(ids) > 0 {
-		return ": " + strings.Join(ids[:min(3, len(ids))], ", ")
-	}
-	if r.Detail != "" {
-		return ": " + tail(r.Detail, 1)
-	}
-	return ""
 }
 
 // reprovedTask is a task as the ledger has it, for scripts.
@@ -368,24 +362,15 @@ type reprovedTask struct {
 // sumUp says what the ledger has of each row now, and gives the exit code.
 func (r reprover) sumUp(d *output.Dataset, rows []output.Row, code int) error {
 	tasks := grade.NewDataset(d, rows)
-	all, err := r.reproved(tasks)
-	if err != nil {
-		return err
-	}
-	l, err := reproof.Read(r.ledger, filepath.Join(d.Dir, reproof.File))
+	all, err := r.due(tasks)
 	if err != nil {
 		return err
 	}
 	results := []reprovedTask{}
 	proved, later := 0, 0
 	for _, t := range all {
-		runs := l.Of(t.ground, t.row)
-		one := reprovedTask{ID: t.row.InstanceID, Verdict: reproof.Judge(t.row, runs)}
-		if !t.withdrawn {
-			var open []reproof.Run
-			open, one.Later = t.wanted.Missing(runs, r.today())
-			one.Wanted = len(open)
-		}
+		open, again := t.missing(r.today())
+		one := reprovedTask{t.row.InstanceID, t.verdict, len(open), again}
 		switch {
 		case one.State == reproof.Proved:
 			proved++
@@ -429,7 +414,7 @@ func (r reprover) printReproved(all []reprovedTask, proved, later int) error {
 		}
 		t.line("%s  %s  %s", state, x.ID, visible(line))
 		if x.ClockBound != "" {
-			t.line("    %s is clock-bound: under %s fail %s", x.ID, x.ClockBound, visible(strings.Join(x.Bound[:min(3, len(x.Bound))], ", ")))
+			t.line("    %s is clock-bound: under %s fail %s", x.ID, x.ClockBound, visible(reproof.Few(x.Bound)))
 		}
 	}
 	t.line("%d of %d proved", proved, len(all))

@@ -36,21 +36,12 @@ type reproofBench struct {
 // newReproofBench mints the four tasks of clockwork; a test of the third passes for 600 days.
 func newReproofBench(t *testing.T) *reproofBench {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds an environment")
-	}
-	if ok, err := condition("bwrap"); err != nil || !ok {
-		t.Skipf("SKIP: no bubblewrap here: %v", err)
-	}
-	history, err := os.ReadFile("testdata/clockwork.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	history := built(t, "clockwork")
 	b := &reproofBench{t: t, dir: t.TempDir(), now: time.Now()}
 	b.dataset = filepath.Join(b.dir, "benchmint-out")
 	b.env = append(os.Environ(), "NO_COLOR=1", "BENCHMINT_FILTERS_LABELS=feature,improvement,fix,other", "BENCHMINT_FILTERS_MODIFIES_ONLY=false", "BENCHMINT_FILTERS_THIN=true", "BENCHMINT_WAIT=0s")
 	until := fmt.Sprint(b.now.AddDate(0, 0, 600).Unix())
-	repo := gitrepotest.New(t, strings.ReplaceAll(string(history), "99999999999", until))
+	repo := gitrepotest.New(t, strings.ReplaceAll(history, "99999999999", until))
 	code, out := b.command("run", "local/clockwork="+repo, "--sandbox", "bwrap", "--set", "proof.runs=1", "--set", "proof.hunks=0", "--set", "dataset=clockwork")
 	if code != 0 || !strings.Contains(out, "(4 rows)") {
 		t.Fatalf("exit code %d\n%s", code, out)

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -85,6 +86,22 @@ func condition(name string) (bool, error) {
 		return false, nil
 	}
 	return true, closer()
+}
+
+// built is a history of testdata that a test takes through bubblewrap; where that cannot be, the test is skipped.
+func built(t *testing.T, name string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds an environment")
+	}
+	if ok, err := condition("bwrap"); err != nil || !ok {
+		t.Skipf("SKIP: no bubblewrap here: %v", err)
+	}
+	history, err := os.ReadFile(filepath.Join("testdata", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(history)
 }
 
 // commands are those of ours that scripts may use.

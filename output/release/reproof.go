@@ -96,6 +96,10 @@ func (c *Candidate) heldBefore() error {
 	var held []Withdrawn
 	for _, w := range c.Feed.Held {
 		d, row, err := c.lastOf(w)
+		if errors.Is(err, output.ErrUnknownID) { // its bytes were purged
+			held = append(held, w)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -110,6 +114,9 @@ func (c *Candidate) heldBefore() error {
 			c.Feed.Withdrawals = append(c.Feed.Withdrawals, w)
 			continue
 		case reproof.Proved:
+			if last := p.Dates[len(p.Dates)-1]; last <= w.Date {
+				break // what was run before it was held says nothing of why
+			}
 			c.Decide = append(c.Decide, fmt.Sprintf("%s is held (%s) and is proved again on %s: --back brings it in", w.ID, w.Text, strings.Join(p.Dates, ", ")))
 		}
 		held = append(held, w)

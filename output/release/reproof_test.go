@@ -262,7 +262,12 @@ func TestReproofHeld(t *testing.T) {
 				}
 				return
 			}
-			c := publish(t, dir, back)
+			c, err := plan(dir, b.again(w, "2025-04-01", "2025-04-02"), false)
+			must(t, err)
+			if !strings.Contains(strings.Join(c.Decide, " "), "--back brings it in") {
+				t.Errorf("nobody is told that it holds again: %v", c.Decide)
+			}
+			c = publish(t, dir, back)
 			if len(c.Diff.Back) != 1 || !slices.Contains(idsOf(t, dir, "2025.04"), one.id()) {
 				t.Errorf("%+v", c.Diff)
 			}

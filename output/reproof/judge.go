@@ -128,7 +128,7 @@ func (v *Verdict) disagree(row output.Row, gold []schemas.Reproof) {
 	}
 	if len(v.Flaky) > 0 {
 		v.State = Narrowed
-		v.Text = fmt.Sprintf("%d PASS_TO_PASS tests pass in some of %d runs and not in others: %s", len(v.Flaky), seen, few(v.Flaky))
+		v.Text = fmt.Sprintf("%d PASS_TO_PASS tests pass in some of %d runs and not in others: %s", len(v.Flaky), seen, Few(v.Flaky))
 	}
 }
 
@@ -177,7 +177,7 @@ func (v *Verdict) broken(runs []schemas.Reproof) {
 	if len(dates) > 1 && !lost {
 		v.State = Withdrawn
 	}
-	v.Text = fmt.Sprintf("%s on %s: %s", does[v.Reason], strings.Join(dates, " and "), what(last))
+	v.Text = fmt.Sprintf("%s on %s: %s", does[v.Reason], strings.Join(dates, " and "), Trouble(last))
 }
 
 // does is what a task does, in a sentence.
@@ -201,19 +201,22 @@ func (v *Verdict) holds(r schemas.Reproof) bool {
 	return told(r) && len(r.FailToPass) == 0 && subset(r.PassToPass, v.Flaky)
 }
 
-// what is the trouble of a run, in words.
-func what(r schemas.Reproof) string {
+// Trouble is what a run did otherwise than the row says, in words.
+func Trouble(r schemas.Reproof) string {
 	switch {
+	case r.State != schemas.AnsweredGold && r.End == schemas.RerunPasses:
+		return "every listed test passes without the solution"
 	case r.State == schemas.AnsweredNop:
-		return "without the solution pass " + few(r.FailToPass)
+		return "without the solution pass " + Few(r.FailToPass)
 	case len(r.FailToPass)+len(r.PassToPass) > 0:
-		return "with the solution fail " + few(slices.Concat(r.FailToPass, r.PassToPass))
+		return "with the solution fail " + Few(slices.Concat(r.FailToPass, r.PassToPass))
 	}
 	line, _, _ := strings.Cut(r.Detail, "\n")
 	return line
 }
 
-func few(ids []string) string {
+// Few are at most three of some tests, and how many more there are.
+func Few(ids []string) string {
 	const most = 3
 	text := strings.Join(ids[:min(most, len(ids))], ", ")
 	if more := len(ids) - most; more > 0 {
