@@ -41,7 +41,7 @@ type upload struct {
 	mu   sync.Mutex
 	file *os.File
 	at   int64
-	last time.Time
+	last time.Time // under the lock of uploads
 }
 
 // take takes one chunk; the one that makes the blob whole ends the upload.
@@ -71,7 +71,6 @@ func (u *uploads) take(store *blob.Store, id string, want schemas.Digest, offset
 	if _, err := up.file.Write(data); err != nil {
 		return err
 	}
-	up.last = u.now()
 	if up.at += int64(len(data)); up.at < size {
 		return nil
 	}
@@ -105,6 +104,7 @@ func (u *uploads) upload(id string, offset int64) (*upload, error) {
 		}
 	}
 	if up := u.open[id]; up != nil {
+		up.last = u.now()
 		return up, nil
 	}
 	if offset != 0 {

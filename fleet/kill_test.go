@@ -15,7 +15,10 @@ import (
 	"github.com/benchmint/benchmint/pipeline/enginetest"
 )
 
-var soak = flag.Int("soak", 1, "times as many kills")
+var (
+	soak = flag.Int("soak", 1, "times as many kills")
+	seed = flag.Uint64("seed", 5, "of the instants and victims of TestKills")
+)
 
 // program is built once for all tests.
 var program = sync.OnceValues(func() (string, error) {
@@ -246,8 +249,8 @@ func TestFrozen(t *testing.T) {
 // TestKills: workers and coordinators that are killed at random instants come to the dataset of one machine.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	rng := rand.New(rand.NewPCG(5, 5))
-	f := newFar(t, enginetest.Spike(250, 5), 4)
+	rng := rand.New(rand.NewPCG(*seed, 5))
+	f := newFar(t, enginetest.Spike(250**soak, 5), 4)
 	f.Config.Sleep, f.Config.Fail = 100*time.Millisecond, 0
 	f.more = []string{"-lease", "1s"}
 	c := f.coordinate()
