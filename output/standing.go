@@ -73,7 +73,7 @@ func standingsOf(dir, name string) (rows []Standing, err error) {
 			return rows, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s, row %d: %w", name, len(rows)+1, err)
+			return nil, fmt.Errorf("%s, row %d: %w", filepath.Join(dir, name), len(rows)+1, err)
 		}
 		rows = append(rows, row)
 	}

@@ -93,8 +93,11 @@ func (p *program) work(ctx context.Context, url string, f workFlags) error {
 		client.Close()
 		// Another run at the same address may have other settings: it is asked anew.
 		next := err == nil || errors.Is(err, fleet.ErrSilent) || errors.Is(err, pipeline.ErrOther) && !errors.As(err, new(*ended))
-		if !f.stay || !next || ctx.Err() != nil {
+		if !f.stay || !next {
 			return err
+		}
+		if ctx.Err() != nil { // also right after the end of a run: who stays ends by an interrupt only
+			return cmp.Or(err, ctx.Err())
 		}
 		select {
 		case <-ctx.Done():
