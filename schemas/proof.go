@@ -121,6 +121,9 @@ type Proof struct {
 	Test []Command `json:"test,omitempty"`
 	// Clock is nil in proofs of older versions and of services, one of whose runs is shifted.
 	Clock *Clock `json:"clock,omitempty"`
+	// Writes are the data files of the test part that the tests themselves write, sorted; nil in proofs of older
+	// versions, which did not look. A grader leaves them to the tests, and all else that judges is read-only.
+	Writes []string `json:"writes,omitzero"`
 }
 
 // ID is the instance ID.

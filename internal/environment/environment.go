@@ -395,6 +395,20 @@ func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Rec
 	return layer, judged(serve.Failed(r.Service, err), r, false)
 }
 
+// Above is a layer of a step of ours on an environment, which is kept as long as that.
+func (b *Builder) Above(ctx context.Context, env sandbox.Layer, r schemas.Recipe, step recipe.Step) (sandbox.Layer, error) {
+	build := b.build(r, step, env, schemas.DigestOf(struct {
+		Env  schemas.Digest
+		Step recipe.Step
+	}{env.Key, step}))
+	build.Network = sandbox.NoNetwork
+	layer, _, err := b.Sandbox.Build(ctx, build)
+	if err != nil {
+		return layer, fmt.Errorf("preparing the environment: %w", err)
+	}
+	return layer, nil
+}
+
 func (b *Builder) build(r schemas.Recipe, step recipe.Step, base sandbox.Layer, key schemas.Digest) sandbox.Build {
 	env := map[string]string{}
 	for k, v := range r.Variables {

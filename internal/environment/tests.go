@@ -18,7 +18,7 @@ const ServiceLog = "--- service ---\n"
 // service, the service is what runs in that layer, and the process runs beside it in the layer of
 // the tester, which is built now or found.
 func (b *Builder) Test(ctx context.Context, layer sandbox.Layer, r schemas.Recipe, tr recipe.TestRun, limits sandbox.Limits) (sandbox.Result, error) {
-	run := sandbox.Run{Layer: layer, Command: tr.Command, Env: r.Variables, Inputs: tr.Inputs, Limits: limits}
+	run := sandbox.Run{Layer: layer, Command: tr.Command, Env: r.Variables, Inputs: tr.Inputs, Sealed: tr.Sealed, Watch: tr.Watch, Limits: limits}
 	if tr.Serves == nil {
 		return b.Sandbox.Run(ctx, tr.Asking(run))
 	}
@@ -29,7 +29,7 @@ func (b *Builder) Test(ctx context.Context, layer sandbox.Layer, r schemas.Recip
 	if err != nil {
 		return sandbox.Result{}, fmt.Errorf("making the environment of the tester: %w", err)
 	}
-	run.Layer, run.Env = tester, r.Service.Tester.Variables
+	run.Layer, run.Env, run.Sealed = tester, r.Service.Tester.Variables, nil
 	if run.Beside = &(sandbox.Beside{Layer: layer, Command: *tr.Serves, Env: r.Variables, Limits: limits}); r.Deployed() {
 		run.Beside = &sandbox.Beside{Layer: layer, Limits: limits, Deployed: true}
 	}

@@ -21,7 +21,10 @@ type Step struct {
 type TestRun struct {
 	Command schemas.Command
 	Inputs  []sandbox.File // ours, under sandbox.RunPath (the pytest plugin)
-	Report  string         // absolute path collected after the run; "" = standard output
+	// Sealed are what the command cannot change (sandbox.Run.Sealed), beside what judges the tree that it runs in.
+	Sealed []string
+	Watch  []string // sandbox.Run.Watch
+	Report string   // absolute path collected after the run; "" = standard output
 	// Secret is what the runner's Parse has to know of this run and the sandbox must
 	// not: it is never among the inputs.
 	Secret []byte

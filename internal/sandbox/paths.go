@@ -72,6 +72,14 @@ func (r Run) Check() error {
 	if len(r.Command.Argv) == 0 {
 		return errors.New("an empty command")
 	}
+	for _, p := range r.Sealed {
+		if err := CheckPath(strings.TrimSuffix(p, "/"), []string{TreePath, EnvPath}); err != nil {
+			return fmt.Errorf("sealing: %w", err)
+		}
+	}
+	if err := CheckFiles(nil, nil, r.Watch); err != nil {
+		return err
+	}
 	b := r.Beside
 	switch {
 	case b == nil:

@@ -212,6 +212,14 @@ type Run struct {
 	Env     map[string]string
 	Inputs  []File   // under RunPath, for this run only
 	Collect []string // absolute paths of files to read back, whatever the end
+	// Sealed are absolute paths of files and folders of the layer, below TreePath or EnvPath: the command can
+	// neither write, replace, move nor remove them, nor move a folder above them. Files beside them stay writable.
+	// A path that ends with "/" is a folder that is made where it is not there. Of a link, the folder that it lies
+	// in is sealed.
+	Sealed []string
+	// Watch are absolute paths of files of the layer: Result.Written tells which of them the command wrote, replaced,
+	// moved or removed.
+	Watch []string
 	// Channel gives the command GivenFD and ReportFD; nil: it has neither.
 	Channel *Channel
 	// CollectMax bounds the report and each collected file in bytes (default 256 MiB); more is cut.
@@ -280,6 +288,7 @@ type Result struct {
 	Output   []byte            // standard output and error as they came, capped at Limits.Output
 	Files    map[string][]byte // of Collect; a missing file is not in the map
 	Cut      map[string]bool   // collected files that were cut at CollectMax
+	Written  []string          // of Run.Watch, in its order
 
 	Beside *Served // of Run.Beside
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -23,8 +24,11 @@ type prepared struct {
 	// generated are the paths that the build of the base makes or changes.
 	generated []string
 
-	mu   sync.Mutex // of kept, and of a build that others wait for
+	mu   sync.Mutex // of kept, own and learned, and of a build that others wait for
 	kept map[schemas.Digest]testrun.Place
+	// own are Task.Own, which an older proof does not know, until learned.
+	own     []string
+	learned bool
 
 	users int
 	ready chan struct{} // closed when task, bench and err are there
@@ -96,7 +100,7 @@ func (s *inUse) make(ctx context.Context, id string, d *prepared) error {
 	if err != nil {
 		return errors.Join(fault(err), b.Remove(ctx))
 	}
-	d.task, d.bench = task, b
+	d.task, d.bench, d.own, d.learned = task, b, task.Own, task.Own != nil
 	return nil
 }
 
@@ -116,6 +120,39 @@ func fault(err error) error {
 		return &Lost{"building the base of a proved task again", rejected.Reason, rejected.Detail()}
 	}
 	return err
+}
+
+// beside is a bench for one answer, whose runs cannot change what judges them.
+func (d *prepared) beside() *testrun.Bench {
+	b := d.bench.Beside()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b.Sealed, b.Own = true, d.own
+	return b
+}
+
+// learn looks which of their own data files the tests of a task write with its solution, where the proof does not say, and
+// reports whether there are such: an answer whose tests could not write them has no verdict yet.
+func (g *Grader) learn(ctx context.Context, d *prepared) (bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.learned || d.task.Environment.Recipe.Service != nil {
+		return false, nil
+	}
+	pipeline.Doing(ctx, "the solution: do its tests write their own data?")
+	b := d.bench.Beside()
+	at, err := b.Instead(ctx, schemas.StateG, "G", d.task.Trees.G)
+	if err == nil {
+		_, err = b.Run(ctx, at, testrun.ScopeSuite, lang.Select{Number: 1})
+		err = errors.Join(err, b.Free(ctx, at))
+	}
+	var over *pipeline.Rejected
+	if err != nil && !errors.As(err, &over) { // a limit of ours says nothing of an answer
+		return false, err
+	}
+	d.own, _ = b.Wrote()
+	d.learned = true
+	return len(d.own) > 0, nil
 }
 
 // remove frees all layers of a task, those of answers first.

@@ -38,7 +38,7 @@ func (d *Dataset) Task(_ context.Context, id string) (Task, error) {
 	if err != nil {
 		return Task{}, err
 	}
-	t.FailToPass, t.PassToPass, err = d.lists(row)
+	t.FailToPass, t.PassToPass, t.Own, err = d.lists(row)
 	return t, err
 }
 
@@ -67,11 +67,11 @@ func TaskOf(d *output.Dataset, row output.Row, kind string) (t Task, err error) 
 	return t, err
 }
 
-// lists are those of a row with the units of their tests, which the proof names.
-func (d *Dataset) lists(row output.Row) (f2p, p2p []lang.Test, err error) {
+// lists are those of a row with the units of their tests, which the proof names, and the files that they write.
+func (d *Dataset) lists(row output.Row) (f2p, p2p []lang.Test, own []string, err error) {
 	proof, err := d.Folder.Proof(row.InstanceID)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	unit := map[string]string{}
 	for _, t := range proof.Tests {
@@ -84,7 +84,7 @@ func (d *Dataset) lists(row output.Row) (f2p, p2p []lang.Test, err error) {
 		}
 		return out
 	}
-	return tests(row.FailToPass), tests(row.PassToPass), nil
+	return tests(row.FailToPass), tests(row.PassToPass), proof.Writes, nil
 }
 
 // patchOf is the patch that turns the base of a task into a folder that somebody solved it in.
@@ -140,7 +140,7 @@ func (d *Dataset) Regrade(step schemas.Step, reports Patches, out *score.Evaluat
 		return fault("its patch was refused by another version, whose rules were others: benchmint eval grades it again")
 	}
 	var task Task
-	if task.FailToPass, task.PassToPass, err = d.lists(row); err != nil {
+	if task.FailToPass, task.PassToPass, _, err = d.lists(row); err != nil {
 		return err
 	}
 	again, err := Again(saved, task, reports)

@@ -105,7 +105,14 @@ func selection(tests []TriedTest, in *tree.Tree, whole bool) lang.Select {
 }
 
 func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried, cover bool) (err error) {
-	_, err = g.witnessed(ctx, d, func() (*testrun.Outcome, error) { return g.tryOnce(ctx, d, t, sel, out, cover) })
+	try := func() (*testrun.Outcome, error) { return g.tryOnce(ctx, d, t, sel, out, cover) }
+	_, err = g.witnessed(ctx, d, try)
+	if err == nil && slices.ContainsFunc(out.Tests, func(t TriedTest) bool { return t.Status != schemas.Passed }) {
+		var again bool
+		if again, err = g.learn(ctx, d); again {
+			_, err = g.witnessed(ctx, d, try)
+		}
+	}
 	if err = limited(err, &out.Limit, &out.Detail); err != nil {
 		return fmt.Errorf("running the tests: %w", err)
 	}
@@ -113,7 +120,7 @@ func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Se
 }
 
 func (g *Grader) tryOnce(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried, cover bool) (o *testrun.Outcome, err error) {
-	bench := d.bench.Beside()
+	bench := d.beside()
 	defer func() { out.Runs = bench.Records }()
 	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -28,7 +29,7 @@ import (
 
 // Version is the version of this stage's rules; raise it when equal input could
 // get another verdict.
-const Version = "6"
+const Version = "7"
 
 // Config decides how hard a proof looks.
 type Config struct {
@@ -179,6 +180,10 @@ func (p *prover) loads() error {
 func (p *prover) prove(ctx context.Context) error {
 	if err := p.work(ctx); err != nil {
 		return err
+	}
+	var rewritten []string
+	if p.proof.Writes, rewritten = p.bench.Wrote(); len(rewritten) > 0 {
+		return pipeline.Reject(schemas.Tampered, "the runs change what judges them: %s", strings.Join(rewritten, ", "))
 	}
 	if err := judge(p.proof.Tests, p.ev); err != nil {
 		return err

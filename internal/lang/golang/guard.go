@@ -186,5 +186,7 @@ func (k *packageState) endInOrder(unit *testlog.Unit) {
 		unit.State, unit.Message = testlog.Tampered, "the program says that it came to its end, and the last test that every program was given did not run"
 	case k.verdict == "FAIL" && !slices.ContainsFunc(k.order, is(schemas.Failed)):
 		unit.State, unit.Message = testlog.Tampered, "the program failed and none of its tests did"
+	case (k.end == "fail" || k.unclean) && k.verdict == "PASS":
+		unit.State, unit.Message = testlog.Aborted, "the program said PASS and ended with another code than 0"
 	}
 }

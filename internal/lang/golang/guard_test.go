@@ -71,7 +71,7 @@ func TestGuard(t *testing.T) {
 		"ends_after_the_last":  {"A+ B+ B=fail canaries A=pass FAIL fail", "", testlog.Tampered},
 		"below_nothing":        {"A+ A=pass A/x+ A/x=pass B+ B=fail canaries FAIL fail", "", testlog.Tampered},
 		"fails_without_a_test": {"A+ A=pass canaries FAIL fail", "", testlog.Tampered},
-		"fails_by_its_own":     {"A+ A=pass canaries PASS fail", "A", testlog.Finished},
+		"fails_by_its_own":     {"A+ A=pass canaries PASS fail", "", testlog.Aborted},
 		"canary_cannot_fail":   {"A+ A=pass B+ B=fail C+ F+ F=pass P+ P=pass C=pass E+ E=pass FAIL fail", "", testlog.Tampered},
 		"canary_cannot_pass":   {"A+ A=pass B+ B=fail C+ F+ F=fail P+ P=fail C=fail E+ E=pass FAIL fail", "", testlog.Tampered},
 		"canary_twice":         {"A+ A=pass B+ B=fail C+ C+ F+ F=fail P+ P=pass C=pass E+ E=pass FAIL fail", "", testlog.Tampered},

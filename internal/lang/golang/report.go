@@ -49,6 +49,7 @@ type packageState struct {
 	tests            map[string]*testState
 	order            []*testState
 	end              string // pass, fail, skip; "" until its end
+	unclean          bool   // go test said so of its exit code; the end of Go before 1.14 is that of its last word
 	verdict          string // the last line PASS or FAIL of the test program itself, "" if a test spoke after it
 	broken           bool   // did not build or set up
 	build            string // import path of the failed build
@@ -270,6 +271,8 @@ func (k *packageState) output(text string) {
 	case k.listEnded: // it is the script that speaks
 	case line == "PASS" || line == "FAIL":
 		k.verdict = line
+	case strings.HasPrefix(line, "FAIL\t"+k.name+"\t"):
+		k.unclean = true
 	default:
 		k.notice(line, nil)
 		keep(&k.message, text)

@@ -43,6 +43,15 @@ func (Language) Hook(p string, start lang.Tree) bool {
 	return false
 }
 
+// Cache is where Python keeps what it compiled: it believes a file there by the time and the size of the source, which
+// a test process can give it.
+func (Language) Cache(p string) string {
+	if path.Ext(p) != ".py" {
+		return ""
+	}
+	return path.Join(path.Dir(p), "__pycache__")
+}
+
 // RunnerSettings are pytest's own table, and the plugins that the project gives it: these
 // run in every session.
 func (Language) RunnerSettings(p string, data []byte) string {

@@ -174,6 +174,7 @@ func withChannel(r schemas.Recipe, run recipe.TestRun, sel lang.Select) recipe.T
 	run.Command.Argv = append([]string{interpreter(r), "-S", pluginPath, "-"}, run.Command.Argv[3:]...)
 	run.Inputs = []sandbox.File{{Path: pluginPath, Mode: 0o644, Data: plugin}}
 	run.Given = encode(c)
+	run.Sealed = []string{sandbox.EnvPath}
 	return run
 }
 

@@ -55,7 +55,7 @@ func TestWeakMachine(t *testing.T) {
 		Only: []string{
 			"caches_are_filled_by_fills_only", "fill_is_apart", "fill_that_fails", "caches_are_within_the_disk_limit",
 			"memory", "memory_of_a_child", "processes", "disk", "cpus", "time", "build_limits", "each_run_is_fresh", "collect", "collect_follows_no_link",
-			"files_are_put", "put_follows_no_link", "equal_keys_are_built_once", "nothing_of_a_build_is_left", "discard", "every_layer_is_walked", "remove",
+			"files_are_put", "put_follows_no_link", "sealed", "equal_keys_are_built_once", "nothing_of_a_build_is_left", "discard", "every_layer_is_walked", "remove",
 			"service_is_fresh", "service_limits", "service_dies",
 		},
 	})

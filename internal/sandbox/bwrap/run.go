@@ -154,7 +154,7 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if err != nil {
 		return res, err
 	}
-	o.Put, o.Network = r.Inputs, true
+	o.Put, o.Sealed, o.Network = r.Inputs, r.Sealed, true
 	j := job{
 		order: o, command: r.Command, env: sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env), toolchains: toolchains,
 		limits: r.Limits.Filled(), interactive: r.Interactive, written: written, space: free,
@@ -166,6 +166,9 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 		res, err = s.do(ctx, j)
 	}
 	if err != nil {
+		return res, err
+	}
+	if res.Written, err = s.writtenOf(trees, r); err != nil {
 		return res, err
 	}
 	if err := collect(trees, r.Collect, r.CollectMax, &res); err != nil {

@@ -46,6 +46,7 @@ type order struct {
 	Own      bool     // really root: what we make is given to sandbox.UID
 	Dirs     []string // made in the merged tree, owned by the user
 	Put      []sandbox.File
+	Sealed   []string // of the merged tree; see seal
 	Network  bool
 	Joined   bool // the network is there already: a starter made it
 	Proxy    bool
@@ -121,6 +122,9 @@ func shim() error {
 		return probeOverlay(merged)
 	}
 	if err := fillTree(o, merged); err != nil {
+		return err
+	}
+	if err := seal(merged, o.Sealed, o.Own); err != nil {
 		return err
 	}
 	if o.Bwrap == "" {

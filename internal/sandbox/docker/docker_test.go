@@ -202,7 +202,7 @@ var smoke = []string{
 	"user_without_rights", "calls_are_refused", "environment_is_ours", "nothing_of_the_host",
 	"no_way_out", "build_reaches_registries_only", "build_asks_its_own_registry", "memory", "processes", "output", "time", "disk_of_the_machine",
 	"whole_tree_dies", "cancel_kills_all", "cancel_ends_builds", "killed_from_outside", "exit_codes", "each_run_is_fresh",
-	"collect", "collect_follows_no_link", "channel", "files_are_put", "put_follows_no_link", "paths_outside_are_refused",
+	"collect", "collect_follows_no_link", "channel", "sealed", "files_are_put", "put_follows_no_link", "paths_outside_are_refused",
 	"equal_keys_are_built_once", "fill_is_apart", "fill_that_fails", "cache_names", "failing_step", "discard", "missing_packages",
 	"leases", "removal_waits_for_runs", "remove", "every_layer_is_walked", "toolchains", "interactive",
 	"service_is_reached", "service_ends", "service_dies", "service_faults",

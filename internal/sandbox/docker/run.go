@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,6 +93,9 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	if err != nil {
 		return res, err
 	}
+	if res.Written, err = s.writtenOf(ctx, c.id, r.Watch); err != nil {
+		return res, err
+	}
 	if err := s.collect(ctx, c.id, r.Collect, r.CollectMax, &res); err != nil {
 		return res, err
 	}
@@ -139,6 +144,10 @@ func (c *running) create(ctx context.Context, r sandbox.Run) error {
 	// engine's init, which passes on signals to the command.
 	host.CapAdd = []string{"KILL", "NET_ADMIN", "SETGID", "SETPCAP", "SETUID"}
 	hostname := "sandbox"
+	sealed := sealedFiles(r.Sealed)
+	if len(sealed) > 0 {
+		host.CapAdd = append(host.CapAdd, "CHOWN", "DAC_OVERRIDE", "FOWNER")
+	}
 	if c.join != "" {
 		network, hostname = joinedNetwork, "" // the engine gives it the name and the resolver of the other
 		host.NetworkMode, host.DNS, host.Sysctls = container.NetworkMode("container:"+c.join), nil, nil
@@ -165,11 +174,61 @@ func (c *running) create(ctx context.Context, r sandbox.Run) error {
 	if c.id, err = c.s.create(ctx, config, host); err != nil {
 		return err
 	}
-	if err := c.putInputs(ctx, r.Inputs); err != nil {
+	if err := c.putInputs(ctx, slices.Concat(r.Inputs, sealed)); err != nil {
 		c.s.removeContainer(c.id)
 		return err
 	}
 	return nil
+}
+
+// sealedFiles tell runScript what to seal. An engine mounts no part of an image read-only, so that files get another
+// owner: all of an environment would be copied by that, and stays as it is.
+func sealedFiles(paths []string) []sandbox.File {
+	var own, above strings.Builder
+	for _, p := range paths {
+		if !strings.HasPrefix(p, sandbox.TreePath+"/") {
+			continue
+		}
+		own.WriteString(p + "\x00")
+		for d := path.Dir(strings.TrimSuffix(p, "/")); strings.HasPrefix(d, sandbox.TreePath); d = path.Dir(d) {
+			above.WriteString(d + "\x00")
+		}
+	}
+	if own.Len() == 0 {
+		return nil
+	}
+	const dir = "/run/benchmint-sealed"
+	return []sandbox.File{
+		{Path: dir, Mode: fs.ModeDir | 0o700},
+		{Path: dir + "/paths", Mode: 0o600, Data: []byte(own.String())},
+		{Path: dir + "/above", Mode: 0o600, Data: []byte(above.String())},
+	}
+}
+
+// writtenOf asks the engine which of some files differ from those of the image.
+func (s *Sandbox) writtenOf(ctx context.Context, id string, watch []string) ([]string, error) {
+	if len(watch) == 0 {
+		return nil, nil
+	}
+	diff, err := s.api.ContainerDiff(ctx, id, client.ContainerDiffOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("asking what a run wrote: %w", err)
+	}
+	changed := map[string]bool{} // files, and folders that are new or gone
+	for _, c := range diff.Changes {
+		changed[c.Path] = changed[c.Path] || c.Kind != container.ChangeModify
+		if slices.Contains(watch, c.Path) {
+			changed[c.Path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(watch), func(p string) bool {
+		for ; p != "/" && p != "."; p = path.Dir(p) {
+			if changed[p] {
+				return false
+			}
+		}
+		return true
+	}), nil
 }
 
 // putInputs needs a container that is not started: only root can write above RunPath, and

@@ -115,6 +115,7 @@ type testCase struct {
 var cases = []testCase{
 	{"user_without_rights", userWithoutRights},
 	{"rights_are_missed", rightsAreMissed},
+	{"sealed", sealed},
 	{"calls_are_refused", callsAreRefused},
 	{"usual_calls_work", usualCallsWork},
 	{"environment_is_ours", environmentIsOurs},

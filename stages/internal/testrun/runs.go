@@ -111,7 +111,12 @@ func (b *Bench) process(ctx context.Context, at Place, tr recipe.TestRun) (lang.
 	if at.Unbuilt != "" {
 		return httpsuite.NotServed(tr, at.Tree, at.Unbuilt), nil
 	}
-	res, err := b.Builder.Test(ctx, at.Layer, b.Environment.Recipe, tr, b.Limits)
+	if c, ok := b.Runner.(lang.Compiler); ok && at.Clock.Ahead == 0 && tr.Serves == nil {
+		if step, ok := c.Compile(b.Environment.Recipe, tr); ok {
+			return b.programs(ctx, at, tr, c, step)
+		}
+	}
+	res, err := b.test(ctx, at, at.Layer, tr, b.Limits)
 	if err != nil {
 		return lang.Output{}, fmt.Errorf("running the tests: %w", err)
 	}

@@ -92,18 +92,26 @@ type Bench struct {
 	layers  map[schemas.State]sandbox.Layer
 	unbuilt map[schemas.State]string // why states have no image
 	same    *bool                    // inert, once it was asked
+
+	// Sealed: no run can change what judges it (judged), but for the files of Own, which the tests write themselves.
+	// Else runs are watched, and Written is what they changed of it. Paths are those of the tree.
+	Sealed  bool
+	Own     []string
+	Written map[string]bool
+	sealed  map[*tree.Tree][]string // judged, once it was asked
 }
 
 // New is a bench for a case, with no layer made yet.
 func New(o Outside, c Case, limits sandbox.Limits) *Bench {
-	return &Bench{Outside: o, Case: c, Limits: limits, Records: []schemas.RunRecord{}, layers: map[schemas.State]sandbox.Layer{}, unbuilt: map[schemas.State]string{}}
+	return &Bench{Outside: o, Case: c, Limits: limits, Records: []schemas.RunRecord{}, layers: map[schemas.State]sandbox.Layer{}, unbuilt: map[schemas.State]string{}, sealed: map[*tree.Tree][]string{}, Written: map[string]bool{}}
 }
 
 // Beside is a bench for another goroutine, on the layers that b has made until now and with
 // records of its own. It is not removed: b frees the layers, when nobody uses them.
 func (b *Bench) Beside() *Bench {
 	out := *b
-	out.Records, out.layers, out.unbuilt = []schemas.RunRecord{}, maps.Clone(b.layers), maps.Clone(b.unbuilt)
+	out.Records, out.layers, out.unbuilt, out.sealed = []schemas.RunRecord{}, maps.Clone(b.layers), maps.Clone(b.unbuilt), map[*tree.Tree][]string{}
+	out.Written = map[string]bool{}
 	return &out
 }
 

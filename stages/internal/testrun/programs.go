@@ -1,0 +1,83 @@
+package testrun
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// programs compiles the programs of a run, runs each by itself, and gives what the run's command would have said. All
+// of them together have the limits of one process.
+func (b *Bench) programs(ctx context.Context, at Place, tr recipe.TestRun, c lang.Compiler, step recipe.Step) (out lang.Output, err error) {
+	out = lang.Output{Run: tr, Tree: at.Tree, Result: sandbox.Result{End: sandbox.Exited}}
+	r, limits := b.Environment.Recipe, b.Limits.Filled()
+	spent := func(res sandbox.Result) {
+		out.Result.Output = append(out.Result.Output, res.Output...)
+		out.Result.Wall += res.Wall
+		out.Result.Overhead += res.Overhead
+		limits.Timeout, limits.Output = max(limits.Timeout-res.Wall, 1), max(limits.Output-int64(len(res.Output)), 1)
+		if out.Result.End = res.End; out.Result.ExitCode == 0 {
+			out.Result.ExitCode = res.ExitCode
+		}
+	}
+	layer, built, err := b.Builder.Sandbox.Build(ctx, sandbox.Build{
+		Key: schemas.DigestBytes([]byte(rand.Text())), Parent: at.Layer, Files: step.Files, Steps: step.Commands, Env: r.Variables,
+		Inputs: tr.Inputs, Collect: step.Collect, Lease: true, Limits: limits,
+	})
+	var failed *sandbox.BuildError
+	if errors.As(err, &failed) && failed.Result.End != sandbox.Exited {
+		spent(failed.Result)
+		return out, nil
+	}
+	if err != nil {
+		return out, fmt.Errorf("compiling the tests: %w", err)
+	}
+	defer func() { err = errors.Join(err, b.Builder.Sandbox.Remove(ctx, layer)) }()
+	spent(sandbox.Result{End: sandbox.Exited, Wall: built.Wall, Overhead: built.Overhead})
+	made := built.Files[step.Collect[0]]
+	runs, err := c.Programs(r, tr, made)
+	if err != nil {
+		return out, fmt.Errorf("compiling the tests: %w", err)
+	}
+	var said []sandbox.Result
+	for _, program := range runs {
+		res, err := b.test(ctx, at, layer, program, limits)
+		if err != nil {
+			return out, fmt.Errorf("running the tests: %w", err)
+		}
+		spent(res)
+		if said = append(said, res); res.End != sandbox.Exited {
+			break
+		}
+	}
+	out.Report, err = b.converted(ctx, tr, c, made, said)
+	return out, err
+}
+
+// converted is what the command of a run would have said.
+func (b *Bench) converted(ctx context.Context, tr recipe.TestRun, c lang.Compiler, made []byte, said []sandbox.Result) ([]byte, error) {
+	conversion, err := c.Convert(tr, made, said)
+	if err != nil {
+		return nil, fmt.Errorf("reading the tests' output: %w", err)
+	}
+	layer, err := b.Builder.Above(ctx, b.Env, b.Environment.Recipe, c.Converter(b.Environment.Recipe))
+	if err != nil {
+		return nil, err
+	}
+	limits := b.Limits.Filled()
+	limits.Output *= 4 // each line of a program becomes a record
+	res, err := b.Builder.Test(ctx, layer, b.Environment.Recipe, conversion, limits)
+	if err == nil && (res.End != sandbox.Exited || res.ExitCode != 0) {
+		err = fmt.Errorf("%s, exit code %d: %.500s", res.End, res.ExitCode, res.Output)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the tests' output: %w", err)
+	}
+	return res.Output, nil
+}
