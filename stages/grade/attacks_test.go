@@ -85,10 +85,10 @@ func pythonTask(t *testing.T) attacked {
 		test:     []string{"python", "-m", "pytest"}, // it looks for modules in the tree
 		solution: map[string]string{"pkg/__init__.py": "def value():\n    return 999\n"},
 		failing:  []string{forgerytest.PythonTarget},
-		other:    []string{"tests/test_sound.py::test_sound", "tests/test_sound.py::test_sound_too", "tests/test_value.py::test_before", "tests/test_value.py::test_after"},
+		other:    []string{"tests/test_sound.py::test_sound", "tests/test_sound.py::test_sound_too", "tests/test_value.py::test_before", "tests/test_value.py::test_after", "tests/test_early.py::test_early"},
 		unit:     func(id string) string { unit, _, _ := strings.Cut(id, "::"); return unit },
 		each: []string{
-			"helpers_rewritten", "conftest_added", "table_of_the_runner", "table_behind_a_link", "plugin_of_an_egg", "pytest_in_the_tree",
+			"helpers_rewritten", "conftest_added", "plugin_of_another_case", "plugin_of_setup", "variable_of_a_pth", "runner_changed_by_the_build", "library_module_in_the_tree", "rewrites_the_tests", "moves_the_tests", "plants_bytecode", "table_behind_a_linked_folder", "table_of_the_runner", "table_behind_a_link", "plugin_of_an_egg", "pytest_in_the_tree",
 			"build_that_changes_the_tests", "build_that_adds_a_conftest", "build_that_blames_the_disk", "exit_in_the_test", "reads_the_settings", "hooks_its_way_in", "replaces_every_function", "knows_the_plugin", "fork_writes_later",
 		},
 	}
@@ -109,12 +109,27 @@ func goTask(t *testing.T) attacked {
 	return attacked{
 		plugin: golang.Language{}, report: golang.ReportFormat, base: base, tests: tests, attacks: attacks,
 		solution: map[string]string{"box.go": "package box\n\n// Value is 999.\nfunc Value() int { return 999 }\n"},
-		failing:  []string{pkg + "::TestValue"}, other: []string{pkg + "::TestFirst", pkg + "::TestLater"},
-		unit: func(string) string { return pkg },
+		failing:  []string{pkg + "::TestValue"}, other: []string{pkg + "::TestFirst", pkg + "::TestLater", pkg + "::TestGolden"},
+		unit: func(id string) string { unit, _, _ := strings.Cut(id, "::"); return unit },
 		each: []string{
-			"helpers_rewritten", "test_main_added", "replaced_dependency", "vendored_dependency", "workspace_with_a_fake",
+			"helpers_rewritten", "test_main_added", "replaced_dependency", "vendored_dependency", "workspace_with_a_fake", "filters_what_it_prints", "module_behind_a_link", "vendored_behind_a_link",
 			"exit_with_the_last_word", "frames_before_the_failure", "ghost", "mutes_for_a_moment", "names_from_the_inputs", "no_test_can_fail", "knows_the_example",
 		},
+	}
+}
+
+// goPackages has more than one program.
+func goPackages(t *testing.T) attacked {
+	base, attacks := attacksOn(t, "testdata/attacks-packages.txtar")
+	tests := map[string]string{"zeta/zeta_test.go": strings.ReplaceAll(base["zeta/zeta_test.go"], "WANT", "999")}
+	base["zeta/zeta_test.go"] = strings.ReplaceAll(base["zeta/zeta_test.go"], "WANT", "0")
+	const pkg = forgerytest.GoPackage + "box"
+	return attacked{
+		plugin: golang.Language{}, report: golang.ReportFormat, base: base, tests: tests, attacks: attacks,
+		solution: map[string]string{"zeta/zeta.go": "package zeta\n\n// Value is 999.\nfunc Value() int { return 999 }\n"},
+		failing:  []string{pkg + "/zeta::TestZeta"}, other: []string{pkg + "/alpha::TestAlpha"},
+		unit: func(id string) string { unit, _, _ := strings.Cut(id, "::"); return unit },
+		each: []string{"rewrites_another_package", "rewrites_a_dependency", "swaps_the_next_program"},
 	}
 }
 
@@ -129,7 +144,7 @@ func goApart(t *testing.T) attacked {
 // TestAttacks grades one attack for each guard, beside the solution and nothing at all.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_apart": goApart} {
+	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_packages": goPackages, "go_apart": goApart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			task := task(t)
@@ -145,7 +160,7 @@ func TestAttacks(t *testing.T) {
 // TestAttacksAll grades all of them.
 func TestAttacksAll(t *testing.T) {
 	t.Parallel()
-	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_apart": goApart} {
+	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_packages": goPackages, "go_apart": goApart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			task(t).grade(t)

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -148,7 +149,7 @@ func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *s
 		grade.Applied = schemas.AppliedOffset
 	}
 	grade.Files = g.codeFiles(d.task.Trees.B, predicted)
-	guarded, tampered, err := guard{g.rules, d.bench.Lang}.put(ctx, predicted, d.task.Trees)
+	guarded, tampered, err := guard{g.rules, d.bench.Lang, d.start.loads}.put(ctx, predicted, d.task.Trees)
 	grade.Tampered = tampered
 	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
 		// The tests of a proved task apply to its base: what they do not fit is the answer's.
@@ -238,7 +239,7 @@ func (g *Grader) place(ctx context.Context, d *prepared, bench *testrun.Bench, t
 			return at, func() error { return nil }, nil
 		}
 	}
-	if at, err = bench.Instead(ctx, schemas.StateS, "P", t); err != nil {
+	if at, err = instead(ctx, bench, t); err != nil {
 		return at, free, err
 	}
 	if err = g.unchanged(ctx, d, bench, at); err != nil {
@@ -251,9 +252,25 @@ func (g *Grader) place(ctx context.Context, d *prepared, bench *testrun.Bench, t
 	return at, free, nil
 }
 
+// instead builds the tree of an answer in the place of the start.
+func instead(ctx context.Context, bench *testrun.Bench, t *tree.Tree) (testrun.Place, error) {
+	b := *bench
+	if l, ok := b.Lang.(lang.Loader); ok {
+		b.Environment.Recipe = l.Quiet(b.Environment.Recipe)
+	}
+	return b.Instead(ctx, schemas.StateS, "P", t)
+}
+
 // unchanged rejects an answer whose build changed what is the task's.
 func (g *Grader) unchanged(ctx context.Context, d *prepared, b *testrun.Bench, at testrun.Place) error {
 	changed, err := g.changedByBuild(ctx, d, b, at)
+	if err == nil {
+		var foreign []string
+		foreign, err = d.foreign(ctx, b, at)
+		for _, p := range foreign {
+			changed = append(changed, path.Join(sandbox.EnvPath, p))
+		}
+	}
 	if err == nil && len(changed) > 0 {
 		err = pipeline.Reject(schemas.Tampered, "the build changes what is the task's: %s", strings.Join(changed, ", "))
 	}

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/patch"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -21,6 +23,7 @@ import (
 type guard struct {
 	rules    parts.Rules
 	language lang.Language
+	loads    []byte // of the task's environment (lang.Loader)
 }
 
 // put gives that tree, and the paths where the answer differed from the task in what is not
@@ -74,8 +77,36 @@ func (w *work) protected(p string, t states.Trees, predicted *tree.Tree) bool {
 		return is
 	}
 	g, ok := w.language.(lang.Guarded)
-	w.known[p] = ok && g.Hook(p, t.S) || w.ofTests(p, t, predicted)
+	w.known[p] = ok && g.Hook(p, t.S) || w.ofTests(p, t, predicted) || w.shadows(p, t) || w.leads(p, t, predicted)
 	return w.known[p]
+}
+
+// shadows reports whether a path would be imported in the place of a module that the task does not have in its tree.
+func (w *work) shadows(p string, t states.Trees) bool {
+	l, ok := w.language.(lang.Loader)
+	if !ok || w.loads == nil {
+		return false
+	}
+	root, name := l.Module(p, w.loads)
+	if name == "" {
+		return false
+	}
+	has := func(in *tree.Tree) bool {
+		return slices.ContainsFunc(in.Paths(), func(have string) bool {
+			_, module := l.Module(have, w.loads)
+			return module == name && strings.HasPrefix(have, root+name)
+		})
+	}
+	return !has(t.S) && !has(t.G)
+}
+
+// leads reports whether a path is a link in the place of a manifest: what programs read there depends on where it leads.
+func (w *work) leads(p string, t states.Trees, predicted *tree.Tree) bool {
+	e, ok := predicted.Entry(p)
+	if !ok || e.Mode != tree.ModeSymlink || !parts.IsManifest(p) {
+		return false
+	}
+	return !same(predicted, t.S, p) && !same(predicted, t.G, p)
 }
 
 func (w *work) ofTests(p string, t states.Trees, predicted *tree.Tree) bool {
@@ -162,7 +193,13 @@ func (w *work) with(ctx context.Context, t states.Trees) (*tree.Tree, error) {
 	if !ok {
 		return out, nil
 	}
-	settings := func(in *tree.Tree, p string) string { return g.RunnerSettings(p, content(in, p)) }
+	settings := func(in *tree.Tree, p string) string {
+		data := content(in, p)
+		if e, ok := in.Entry(p); ok && e.Mode == tree.ModeSymlink && data == nil && parts.IsManifest(p) {
+			return "a link that leads nowhere: " + string(e.Data)
+		}
+		return g.RunnerSettings(p, data)
+	}
 	var entries []tree.Entry
 	for _, e := range out.Entries() {
 		want, has := t.S.Entry(e.Path)
@@ -198,15 +235,45 @@ func (w *work) apply(ctx context.Context, testPatch []byte) (*tree.Tree, error) 
 	return out, err
 }
 
-// content is what a program reads at a path: of a symlink the file that it leads to.
+// content is what a program reads at a path, as the kernel walks it: through links of folders too, and through absolute
+// ones. What cannot be read is nil.
 func content(t *tree.Tree, p string) []byte {
-	const most = 40 // as in Linux
-	for range most {
-		e, ok := t.Entry(p)
-		if !ok || e.Mode != tree.ModeSymlink {
-			return e.Data
+	rest, at := strings.Split(p, "/"), ""
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			if at == "" {
+				return nil // out of the tree, and perhaps back into it
+			}
+			if at = path.Dir(at); at == "." {
+				at = ""
+			}
+			continue
 		}
-		p = path.Join(path.Dir(p), string(e.Data))
+		next := path.Join(at, name)
+		e, ok := t.Entry(next)
+		switch {
+		case ok && e.Mode == tree.ModeSymlink:
+			target := string(e.Data)
+			if below, ok := strings.CutPrefix(path.Clean(target), sandbox.TreePath+"/"); ok && path.IsAbs(target) {
+				at, target = "", below
+			} else if path.IsAbs(target) {
+				return nil
+			}
+			const most = 40 // as in Linux
+			if links++; links > most {
+				return nil
+			}
+			rest = append(strings.Split(target, "/"), rest...)
+		case ok && len(rest) == 0:
+			return e.Data
+		default:
+			at = next
+		}
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func TestPut(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			predicted := treeOf(t, with(with(base, solved), tc.answer))
-			g := guard{parts.New[lang.Language](python.Language{}), python.Language{}}
+			g := guard{parts.New[lang.Language](python.Language{}), python.Language{}, nil}
 			solution := treeOf(t, with(with(with(base, solved), tests), map[string]string{"y.pth": "import y\n"}))
 			got, tampered, err := g.put(t.Context(), predicted, states.Trees{B: b, S: s, G: solution, TestPatch: []byte(testPatch)})
 			if err != nil {

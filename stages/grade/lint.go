@@ -45,7 +45,7 @@ func (g *Grader) Lint(ctx context.Context, id string, read func(base *tree.Tree)
 	if err != nil {
 		return out, err
 	}
-	guarded, tampered, err := guard{g.rules, d.bench.Lang}.put(ctx, worked, d.task.Trees)
+	guarded, tampered, err := guard{g.rules, d.bench.Lang, d.start.loads}.put(ctx, worked, d.task.Trees)
 	out.Tampered = tampered
 	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
 		out.Limit, out.Detail = schemas.Tampered, err.Error()
@@ -61,7 +61,7 @@ func (g *Grader) lint(ctx context.Context, d *prepared, linter lang.Linter, t *t
 	files := g.code(d, t)
 	out.Files = len(files)
 	bench := d.bench.Beside()
-	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
+	at, err := instead(ctx, bench, t)
 	if err != nil {
 		return limited(err, &out.Limit, &out.Detail)
 	}

@@ -23,6 +23,7 @@ type prepared struct {
 	bench *testrun.Bench
 	// generated are the paths that the build of the base makes or changes.
 	generated []string
+	start     startup
 
 	mu   sync.Mutex // of kept, own and learned, and of a build that others wait for
 	kept map[schemas.Digest]testrun.Place
@@ -101,6 +102,9 @@ func (s *inUse) make(ctx context.Context, id string, d *prepared) error {
 		return errors.Join(fault(err), b.Remove(ctx))
 	}
 	d.task, d.bench, d.own, d.learned = task, b, task.Own, task.Own != nil
+	if d.start, err = d.startup(ctx); err != nil {
+		return errors.Join(fault(err), b.Remove(ctx))
+	}
 	return nil
 }
 
@@ -127,7 +131,7 @@ func (d *prepared) beside() *testrun.Bench {
 	b := d.bench.Beside()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b.Sealed, b.Own = true, d.own
+	b.Sealed, b.Own, b.Loads = true, d.own, d.start.loads
 	return b
 }
 

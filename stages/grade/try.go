@@ -73,7 +73,7 @@ func (g *Grader) attempt(ctx context.Context, id string, read func(base *tree.Tr
 			}
 		}
 	}
-	guarded, tampered, err := guard{g.rules, d.bench.Lang}.put(ctx, worked, d.task.Trees)
+	guarded, tampered, err := guard{g.rules, d.bench.Lang, d.start.loads}.put(ctx, worked, d.task.Trees)
 	out.Tampered = tampered
 	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
 		out.Limit, out.Detail = schemas.Tampered, err.Error()
@@ -122,7 +122,7 @@ func (g *Grader) try(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Se
 func (g *Grader) tryOnce(ctx context.Context, d *prepared, t *tree.Tree, sel lang.Select, out *Tried, cover bool) (o *testrun.Outcome, err error) {
 	bench := d.beside()
 	defer func() { out.Runs = bench.Records }()
-	at, err := bench.Instead(ctx, schemas.StateS, "P", t)
+	at, err := instead(ctx, bench, t)
 	if err != nil {
 		return nil, err
 	}

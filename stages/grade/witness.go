@@ -41,7 +41,7 @@ func (g *Grader) witnessed(ctx context.Context, d *prepared, run func() (*testru
 // tried builds a tree and runs the suite on it.
 func (g *Grader) tried(ctx context.Context, d *prepared, t *tree.Tree) error {
 	bench := d.beside()
-	at, err := bench.Instead(ctx, schemas.StateS, "W", t)
+	at, err := instead(ctx, bench, t)
 	if err != nil {
 		return err
 	}

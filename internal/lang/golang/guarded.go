@@ -16,7 +16,7 @@ var _ lang.Guarded = Language{}
 // Hook is what the go command takes in the place of the modules that tests import: vendor
 // folders. Nothing in them is checked against go.sum.
 func (Language) Hook(p string, _ lang.Tree) bool {
-	return slices.Contains(strings.Split(path.Dir(p), "/"), "vendor")
+	return slices.Contains(strings.Split(p, "/"), "vendor") // or a link of this name
 }
 
 // RunnerSettings are what a module or a workspace puts in the place of other modules, the

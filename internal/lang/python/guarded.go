@@ -64,17 +64,9 @@ func (Language) RunnerSettings(p string, data []byte) string {
 		}
 		settings = present(dig(all, "tool", "pytest"), dig(all, "project", "entry-points", "pytest11"), dig(all, "tool", "poetry", "plugins", "pytest11"))
 	case "setup.cfg", "tox.ini":
-		ini := parseINI(data)
-		var found []any
-		for _, section := range []string{"tool:pytest", "pytest"} {
-			for _, key := range sortedKeys(ini[section]) {
-				found = append(found, section, key, ini[section][key].text())
-			}
+		if found := pytestSections(string(data)); found != "" {
+			settings = found
 		}
-		if plugins, ok := ini["options.entry_points"]["pytest11"]; ok {
-			found = append(found, plugins.text())
-		}
-		settings = present(found...)
 	}
 	if settings == nil {
 		return ""
@@ -84,6 +76,25 @@ func (Language) RunnerSettings(p string, data []byte) string {
 		return "not JSON: " + string(data)
 	}
 	return string(b)
+}
+
+// lineEnds are all that str.splitlines ends a line at, and so iniconfig, which reads the settings for pytest.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// pytestSections is the text of all sections that have pytest in their name, or in what stands behind it: iniconfig finds
+// a name where others see none.
+func pytestSections(text string) string {
+	var out strings.Builder
+	in := false
+	for line := range strings.Lines(lineEnds.Replace(strings.TrimPrefix(text, "\ufeff"))) {
+		if strings.HasPrefix(line, "[") {
+			in = strings.Contains(strings.ToLower(line), "pytest")
+		}
+		if in && strings.TrimSpace(line) != "" {
+			out.WriteString(strings.TrimRight(line, " \t\n") + "\n")
+		}
+	}
+	return out.String()
 }
 
 // present is nil where all values are.

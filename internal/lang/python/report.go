@@ -63,7 +63,8 @@ func (l Language) Parse(_ schemas.Recipe, out []lang.Output) testlog.Report {
 
 // parser follows the records of one process.
 type parser struct {
-	booted         bool // our code ran, before any of the tree's
+	loads          string // what Loads tells
+	booted         bool   // our code ran, before any of the tree's
 	started, ended bool
 	fault          string
 	tampered       string
@@ -177,6 +178,8 @@ func (p *parser) take(r record) {
 			delete(p.open, r.ID)
 			delete(p.unit(r.Unit).pending, r.ID)
 		}
+	case "loads":
+		p.loads = r.Why
 	case "boot":
 		p.booted = true
 	case "dead": // pytest gave up before it met a file: nothing of the tree loaded

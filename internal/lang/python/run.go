@@ -141,6 +141,8 @@ type runConfig struct {
 	Python   string            `json:"python,omitempty"`
 	Withheld map[string]string `json:"withheld,omitempty"`
 	Canaries []canary          `json:"canaries,omitempty"`
+	// Loads is all that may load by itself; nil: whatever does.
+	Loads json.RawMessage `json:"loads,omitempty"`
 }
 
 // canary is a test that asserts Left == Right, at a place among the others.

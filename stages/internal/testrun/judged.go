@@ -29,6 +29,9 @@ func (b *Bench) test(ctx context.Context, at Place, layer sandbox.Layer, tr reci
 	case !b.Sealed:
 		tr.Watch = slices.DeleteFunc(slices.Clone(b.judged(at.Tree)), func(p string) bool { return strings.HasSuffix(p, "/") })
 	}
+	if l, ok := b.Lang.(lang.Loader); ok && b.Loads != nil && tr.Serves == nil {
+		tr = l.Only(tr, b.Loads)
+	}
 	res, err := b.Builder.Test(ctx, layer, b.Environment.Recipe, tr, limits)
 	for _, p := range res.Written {
 		b.Written[strings.TrimPrefix(p, sandbox.TreePath+"/")] = true

@@ -98,7 +98,9 @@ type Bench struct {
 	Sealed  bool
 	Own     []string
 	Written map[string]bool
-	sealed  map[*tree.Tree][]string // judged, once it was asked
+	// Loads is all that a run may load by itself (lang.Loader); nil: whatever it does.
+	Loads  []byte
+	sealed map[*tree.Tree][]string // judged, once it was asked
 }
 
 // New is a bench for a case, with no layer made yet.

@@ -570,8 +570,116 @@ def enter(config):
         sys.path[:0] = variables["PYTHONPATH"].split(os.pathsep)
     if variables.get("PYTHONPYCACHEPREFIX"):
         sys.pycache_prefix = variables["PYTHONPYCACHEPREFIX"]
-    sys.flags = visible_flags()
-    import site  # runs its main, as it does at every start
+    flags = visible_flags()
+    if sys.version_info < (3, 3):  # whose site runs its main when it is imported, flag or not
+        sys.flags = flags
+        import site
+        return
+    import site
+    sys.flags = flags
+    before = dict(os.environ)
+    if config.get("loads"):
+        only_known(site, config["loads"])
+    site.main()
+    if config.get("loads"):
+        for name in set(os.environ) | set(before):
+            if name.startswith(("PYTEST", "PYTHON")) and os.environ.get(name) != before.get(name):
+                os.environ.pop(name)
+                if name in before:
+                    os.environ[name] = before[name]
+
+
+# What loads of itself: lines of .pth files, sitecustomize, entry points of pytest. A built environment of the task tells
+# which there are; in that of an answer nothing else is loaded.
+
+FINDER = re.compile(r"import (__editable___\w+_finder); ?\1\.install\(\)")
+GENERATED = re.compile(r"(?m)^(MAPPING|NAMESPACES|PATH_PLACEHOLDER)\b.*$")  # data in setuptools' finders
+
+
+def code_lines(folder, text):
+    """The lines of a .pth file that are executed. A finder that setuptools made is known by what it does."""
+    for line in text.splitlines():
+        if not line.startswith(("import ", "import\t")):
+            continue
+        line = line.strip()
+        finder = FINDER.match(line)
+        if finder and finder.group(0) == line:
+            line = "finder " + GENERATED.sub("", read_text(os.path.join(folder, finder.group(1) + ".py")))
+        yield line
+
+
+def read_text(path):
+    try:
+        with open(path, "rb") as f:
+            return f.read().decode("utf-8", "replace")
+    except EnvironmentError:
+        return ""
+
+
+def only_known(site, loads):
+    lines, paths = set(loads["lines"]), set(loads["paths"])
+    add = site.addpackage
+
+    def addpackage(folder, name, known):
+        text = read_text(os.path.join(folder, name))
+        here = [os.path.realpath(os.path.join(folder, line.strip())) for line in text.splitlines() if not line.startswith(("import ", "import\t", "#"))]
+        inside = all(p in paths or not os.path.exists(p) or (p + os.sep).startswith(loads["tree"] + os.sep) for p in here)
+        if inside and all(line in lines for line in code_lines(folder, text)):
+            return add(folder, name, known)
+        return known
+
+    site.addpackage = addpackage
+    for name in ("sitecustomize", "usercustomize"):
+        if name not in loads["modules"] and hasattr(site, "exec" + name):
+            setattr(site, "exec" + name, lambda: None)
+
+
+def entry_points():
+    """(name, value) of all plugins that pytest would load."""
+    try:
+        from importlib import metadata
+    except ImportError:
+        try:
+            import importlib_metadata as metadata
+        except ImportError:
+            import pkg_resources
+            return [(_to_text(e.name), _to_text(str(e).partition("=")[2].strip())) for e in pkg_resources.iter_entry_points("pytest11")]
+    return [(_to_text(e.name), _to_text(e.value)) for d in metadata.distributions() for e in d.entry_points if e.group == "pytest11"]
+
+
+def only_known_plugins(loads):
+    import pluggy
+    manager = pluggy.PluginManager
+    load, blocked = manager.load_setuptools_entrypoints, manager.is_blocked
+    known = set(tuple(p) for p in loads["plugins"])
+
+    def load_known(self, *args, **kwargs):
+        strange = set(name for name, value in entry_points() if (name, value) not in known)
+        self.is_blocked = lambda name: name in strange or blocked(self, name)
+        try:
+            return load(self, *args, **kwargs)
+        finally:
+            del self.is_blocked
+
+    manager.load_setuptools_entrypoints = load_known
+    from _pytest.assertion import rewrite
+    rewrite._read_pyc = lambda *args, **kwargs: None  # what a test compiled to is believed by a time and a size
+
+
+def loads(tree):
+    """What the environment of the task loads of itself."""
+    lines, paths, names = [], [], set(sys.builtin_module_names)
+    for folder in sys.path:
+        if not os.path.isdir(folder):
+            continue
+        paths.append(os.path.realpath(folder))
+        for name in os.listdir(folder):
+            if name.endswith(".pth"):
+                lines.extend(code_lines(folder, read_text(os.path.join(folder, name))))
+            if not (folder + os.sep).startswith(tree + os.sep):
+                names.add(name.partition(".")[0])
+    modules = [m for m in ("sitecustomize", "usercustomize") if m in sys.modules]
+    return {"tree": tree, "lines": lines, "paths": paths, "plugins": entry_points(), "modules": modules, "names": sorted(names)}
 
 
 def become(style, program):
@@ -593,12 +701,17 @@ def main(argv):
     plugin = Plugin(config, write)
     config["nonce"] = None
     enter(config)
+    if argv[2] == "loads":
+        write("loads", why=json.dumps(loads(os.path.realpath(config["tree"]))))
+        return 0
     # sys.path and argv as pytest's own start would have left them.
     if not getattr(sys.flags, "safe_path", False):
         here = "" if sys.version_info < (3, 7) else os.getcwd()
         sys.path.insert(0, here if argv[2] == "module" else os.path.dirname(sys.executable))
     try:
         import pytest
+        if config.get("loads"):
+            only_known_plugins(config["loads"])
         program = os.path.join(os.path.dirname(sys.executable), "pytest")
         if argv[2] == "module":
             program = re.sub(r"\.pyc$", ".py", pytest.__file__)  # before pytest 5 it is no package
