@@ -292,7 +292,8 @@ func forward(lines []string) []string {
 	return lines[:end]
 }
 
-// readable reports whether binary content is there, whole.
+// readable reports whether binary content is there, whole. What is larger than a file may be is not
+// looked at: whoever applies it refuses it.
 func readable(lines []string) bool {
 	text := "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\n" + strings.Join(forward(lines), "\n") + "\n\n"
 	files, _, err := gitdiff.Parse(strings.NewReader(text))
@@ -300,6 +301,9 @@ func readable(lines []string) bool {
 		return false
 	}
 	f := files[0].BinaryFragment
+	if f.Size > tree.MaxFile {
+		return true
+	}
 	n, err := io.Copy(io.Discard, f.Data())
 	return err == nil && n == f.Size
 }
