@@ -92,6 +92,9 @@ func TestRecipe(t *testing.T) {
 	if r.Service.Image != "" {
 		t.Error("the recipe of the plain task was changed")
 	}
+	if !Named(Image(r)) {
+		t.Errorf("%s is not one of our names", Image(r))
+	}
 	if !got.Deployed() || Image(got) != Image(r) {
 		t.Errorf("its image is %s, want %s", Image(got), Image(r))
 	}
