@@ -62,6 +62,8 @@ func (p *pinning) instruction(n *parser.Node, words []string) (why string) {
 	switch {
 	case len(n.Heredocs) > 0:
 		return fmt.Sprintf("%s <<%s: the engine's builder knows no heredocs", name, n.Heredocs[0].Name)
+	case !letters.MatchString(n.Value): // a byte order mark, say, which the engine's parser drops at the start
+		return fmt.Sprintf("%q is not an instruction", n.Value)
 	case strings.HasSuffix(line, string(parser.DefaultEscapeToken)):
 		return "the line ends with a backslash, and is not continued"
 	}
@@ -91,6 +93,8 @@ func (p *pinning) instruction(n *parser.Node, words []string) (why string) {
 	p.out.WriteString(line + "\n")
 	return ""
 }
+
+var letters = lazyregexp.New(`^[A-Za-z]+$`)
 
 // plainPath are words that no quote, escape or variable turns into others, and that are not URLs.
 var plainPath = lazyregexp.New(`^[\pL\pN_./*?@+~,=%-]+$`)

@@ -135,8 +135,11 @@ func TestPin(t *testing.T) {
 		{"copy_from_large_number", "FROM benchmint/base:ab12\nCOPY --from=99999999999999999999 /a /a\n", "", "Dockerfile:2: COPY --from=99999999999999999999: no stage has this name"},
 		{"copy_from_twice", "FROM benchmint/base:ab12 AS a\nCOPY --from=a --from=nginx /a /a\n", "", "Dockerfile:2: COPY --from=nginx: no stage has this name"},
 		{"platform", "FROM --platform=linux/arm64 benchmint/base:ab12\n", "FROM sha256:ffff\n", ""},
-		// The engine's parser takes two backslashes for a line that goes on, and reads # check as a plain comment.
-		{"two_backslashes", "FROM benchmint/base:ab12\nRUN true \\\\\nADD app.tar.gz /x\n", "", "Dockerfile:2: the line ends with a backslash, and is not continued"},
+		{"mark_in_second_line", "\n\ufeffFROM other/image\nFROM benchmint/base:ab12\n", "", `Dockerfile:2: "\ufeffFROM" is not an instruction`},
+		{"mark_in_first_line", "\ufeffFROM benchmint/base:ab12\n", "FROM sha256:ffff\n", ""},
+		// It goes on, where it is written without what follows the backslash.
+		{"backslash_and_blank", "FROM benchmint/base:ab12\nRUN true \\\v\nADD app.tar.gz /x\n", "", "Dockerfile:2: the line ends with a backslash, and is not continued"},
+		// The engine's parser knows no # check, and ends the directives there.
 		{"comments", "# check=skip=all\n\nFROM \\\n benchmint/base:ab12\nRUN a && \\\n  # why\n\n  b\n", "FROM sha256:ffff\nRUN a &&   b\n", ""},
 		{"onbuild", "FROM benchmint/base:ab12\nONBUILD RUN true\n", "", "Dockerfile:2: ONBUILD has no use in the image of a service"},
 	} {
