@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
@@ -122,5 +123,19 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // its children take proces
 				t.Errorf("%d MiB were taken, want at most %d", took>>20, most>>20)
 			}
 		})
+	}
+}
+
+// TestLongHunk: what a patch takes grows with it, not with its square.
+func TestLongHunk(t *testing.T) {
+	t.Parallel()
+	const lines = 300_000
+	text := fmt.Sprintf("diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,%d @@\n", lines) + strings.Repeat("+x\n", lines)
+	began := time.Now()
+	if _, err := patch.Answer(t.Context(), base(t), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("%d lines took %v", lines, took)
 	}
 }

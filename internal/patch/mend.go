@@ -154,7 +154,7 @@ func (m *mender) strict(x *section) ([]byte, error) {
 // onlyNew reports whether no line of a section is of an old side.
 func (x *section) onlyNew() bool {
 	return !slices.ContainsFunc(x.hunks, func(h hunk) bool {
-		old, _ := h.sides()
+		old, _ := sides(h.lines)
 		return old > 0
 	})
 }
