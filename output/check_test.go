@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,6 +87,13 @@ var corruptions = []struct {
 	}},
 	{"patch_does_not_apply", RuleTrees, "data/test.jsonl:1", "does not apply", func(t *testing.T, dir string) {
 		editRow(t, dir, func(r *Row) { r.Patch = strings.Replace(r.Patch, "return 1", "return 2", 1) })
+	}},
+	{"patch_declares_too_much", RuleTrees, "data/test.jsonl:1", "too large to be read: more than 1024 MiB together", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) {
+			for i := range 14 {
+				r.Patch += fmt.Sprintf("diff --git a/%[1]d b/%[1]d\nnew file mode 100644\nindex 0000000..1111111\nGIT binary patch\nliteral %[2]d\nHcmV?d00001\n\n", i, 99<<20)
+			}
+		})
 	}},
 	{"patch_and_folder_disagree", RuleFolder, "data/test.jsonl:1", "gold.patch is not what the row holds", func(t *testing.T, dir string) {
 		edit(t, dir, "tasks/"+sampleID+"/gold.patch", true, replace("cornflower", "cornflowes"))

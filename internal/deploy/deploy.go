@@ -60,7 +60,17 @@ func Image(r schemas.Recipe) string {
 		Toolchains []schemas.Toolchain
 		Packages   []string
 	}{append([]schemas.Toolchain{r.Toolchain}, r.Tools...), packages(r)})
-	return "benchmint/base:" + id.Short()
+	return imagePrefix + id.Short()
+}
+
+const imagePrefix = "benchmint/base:"
+
+var imageTag = lazyregexp.New(`^[0-9a-f]{12}$`)
+
+// Named reports whether a name is one of Image's: a stranger's recipe may hold that of any image.
+func Named(image string) bool {
+	tag, ok := strings.CutPrefix(image, imagePrefix)
+	return ok && imageTag.MatchString(tag)
 }
 
 // packages are those of the base image: a clock is shifted in our own runs alone.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchmint/benchmint/internal/tree"
 )
 
@@ -54,11 +56,39 @@ func inside(ctx context.Context, dir string, args ...string) *exec.Cmd {
 
 // Apply applies a patch to the files in a directory, as git apply does: lines may have
 // moved, and nothing else is forgiven. It gives what git says; nothing of a patch that it
-// refuses is applied.
-func Apply(ctx context.Context, dir string, patch []byte) (said []byte, err error) {
+// refuses is applied. A patch for which git would need more than memory bytes is refused.
+func Apply(ctx context.Context, dir string, patch []byte, memory int64) (said []byte, err error) {
 	cmd := inside(ctx, dir, "apply", "--whitespace=nowarn", "-")
-	cmd.Stdin = bytes.NewReader(patch)
-	return cmd.CombinedOutput()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	err = limit(cmd.Process.Pid, memory) // before git has the patch
+	if err == nil {
+		_, _ = in.Write(patch) // git may end before it has read all: what it says counts
+	}
+	_ = in.Close()
+	if said := cmd.Wait(); err == nil {
+		err = said
+	}
+	return out.Bytes(), err
+}
+
+// limit bounds what a process takes: memory, one file, seconds of a processor.
+func limit(pid int, memory int64) error {
+	const seconds = 60
+	for resource, most := range map[int]uint64{unix.RLIMIT_AS: uint64(memory), unix.RLIMIT_FSIZE: tree.MaxFile, unix.RLIMIT_CPU: seconds} { //nolint:gosec // it is positive
+		// Past the soft bound of time a process gets a signal of its own, past the hard one SIGKILL.
+		if err := unix.Prlimit(pid, resource, &unix.Rlimit{Cur: most, Max: most + 1}, nil); err != nil {
+			return fmt.Errorf("limiting git: %w", err)
+		}
+	}
+	return nil
 }
 
 // Files are the paths that git knows in a folder with a repository of its own, and those that

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/benchmint/benchmint/internal/deploy"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
@@ -101,6 +102,9 @@ func variables(r schemas.Recipe) map[string]string {
 // left out, as in the proof.
 func (m Maker) base(ctx context.Context, t Task) (sandbox.Layer, error) {
 	recipe := t.Environment.Recipe
+	if recipe.Deployed() && !deploy.Named(recipe.Service.Image) {
+		return sandbox.Layer{}, fmt.Errorf("the recipe calls its base image %q, which would take the name from another image", recipe.Service.Image)
+	}
 	env, err := m.Environments.Env(ctx, recipe)
 	if err == nil && recipe.Deployed() { // what the Dockerfile of a solver begins with
 		err = m.Engine.Tag(ctx, env, recipe.Service.Image)

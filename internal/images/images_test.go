@@ -100,6 +100,19 @@ func token() string {
 	return string(b)
 }
 
+// TestForeignName: a recipe gives no image a name that others have. Nothing is built before it is
+// looked at.
+func TestForeignName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"python:3.12", "benchmint/base", "benchmint/base:latest", "example.org/benchmint/base:0123456789ab", "benchmint/base:0123456789ab@sha256:1"} {
+		x := task(t, "")
+		x.Environment.Recipe.Service = &schemas.Service{Image: name}
+		if _, err := (Maker{Engine: &still{}}).Make(t.Context(), x); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v, want it refused", name, err)
+		}
+	}
+}
+
 // TestLint breaks each rule once.
 func TestLint(t *testing.T) {
 	t.Parallel()

@@ -154,7 +154,7 @@ func (m *mender) strict(x *section) ([]byte, error) {
 // onlyNew reports whether no line of a section is of an old side.
 func (x *section) onlyNew() bool {
 	return !slices.ContainsFunc(x.hunks, func(h hunk) bool {
-		old, _ := h.sides()
+		old, _ := sides(h.lines)
 		return old > 0
 	})
 }
@@ -292,7 +292,8 @@ func forward(lines []string) []string {
 	return lines[:end]
 }
 
-// readable reports whether binary content is there, whole.
+// readable reports whether binary content is there, whole. What is larger than a file may be is not
+// looked at: whoever applies it refuses it.
 func readable(lines []string) bool {
 	text := "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\n" + strings.Join(forward(lines), "\n") + "\n\n"
 	files, _, err := gitdiff.Parse(strings.NewReader(text))
@@ -300,6 +301,9 @@ func readable(lines []string) bool {
 		return false
 	}
 	f := files[0].BinaryFragment
+	if f.Size > tree.MaxFile {
+		return true
+	}
 	n, err := io.Copy(io.Discard, f.Data())
 	return err == nil && n == f.Size
 }

@@ -25,10 +25,13 @@ var ErrConflict = errors.New("patch does not apply")
 
 // Apply gives the tree after a patch, and whether every line was where the patch says.
 // ErrConflict for a patch that git refuses, tree.ErrUnsafe for paths that must not be
-// written; other errors are faults of this machine.
+// written, tree.ErrTooLarge; other errors are faults of this machine.
 func Apply(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree, exact bool, err error) {
 	if after, err = t.Apply(patch); err == nil {
 		return after, true, nil
+	}
+	if errors.Is(err, tree.ErrTooLarge) {
+		return nil, false, err
 	}
 	after, err = loosely(ctx, t, patch)
 	return after, false, err
@@ -40,7 +43,7 @@ func loosely(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree,
 		if err := worktree.Write(root, t); err != nil {
 			return fmt.Errorf("writing the tree: %w", err)
 		}
-		out, err := gitrepo.Apply(ctx, dir, patch)
+		out, err := gitrepo.Apply(ctx, dir, patch, gitMemory(t, patch))
 		var exit *exec.ExitError
 		switch {
 		case err == nil:
@@ -54,6 +57,16 @@ func loosely(ctx context.Context, t *tree.Tree, patch []byte) (after *tree.Tree,
 		return fmt.Errorf("git apply: %w", err)
 	})
 	return after, err
+}
+
+// gitMemory is the memory that git may take: it holds the patch, and the files that it changes.
+func gitMemory(t *tree.Tree, patch []byte) int64 {
+	const own, copies = 256 << 20, 4
+	largest := len(patch)
+	for _, e := range t.Entries() {
+		largest = max(largest, len(e.Data))
+	}
+	return own + copies*int64(largest)
 }
 
 // inFolder gives a folder of this machine, which is gone afterwards.

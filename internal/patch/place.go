@@ -128,7 +128,7 @@ func (f *file) place(h hunk) (placed, error) {
 
 // cut is an error for the last hunk of a text that may not be whole.
 func (f *file) cut(h hunk, p placed) error {
-	old, made := h.sides()
+	old, made := sides(h.lines)
 	missing, more := h.old-old, h.new-made
 	if missing <= 0 && more <= 0 {
 		return nil

@@ -200,9 +200,10 @@ func (s *scanner) hunk(x *section) {
 	start := s.i
 	old, made := 0, 0
 	for h.counted && (old < h.old || made < h.new) && s.body(s.i) {
+		had := len(h.lines)
 		h.take(s.lines[s.i])
-		old, made = h.sides()
-		s.i++
+		o, m := sides(h.lines[had:])
+		old, made, s.i = old+o, made+m, s.i+1
 	}
 	if h.fits = h.counted && old == h.old && made == h.new && len(h.lines) > 0; h.fits {
 		if strings.HasPrefix(s.line(s.i), `\`) {
@@ -272,8 +273,8 @@ func (h *hunk) take(l string) {
 }
 
 // sides counts the lines of the old and the new side.
-func (h *hunk) sides() (old, made int) {
-	for _, l := range h.lines {
+func sides(lines []line) (old, made int) {
+	for _, l := range lines {
 		if l.op != '+' {
 			old++
 		}

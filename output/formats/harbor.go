@@ -153,9 +153,13 @@ func (s *harbor) config(t Task, head string) harborTask {
 }
 
 // collect makes a patch of what an agent has made, committed or not. What the tree ignores
-// is left out, as in the patches that other programs grade.
+// is left out, as in the patches that other programs grade. It runs as root, so of the agent's
+// repository it reads the objects and what is ignored, and nothing that names a program:
+// configuration, attributes and hooks are those of a new one. Submodules, which have their own, stay.
 func collect(head string) string {
-	return fmt.Sprintf("mkdir -p %[1]s && : >%[4]s && cd %[2]s && rm -f .git/index.lock && git add -A && git diff --cached --binary --no-color --no-ext-diff --no-textconv --no-renames %[3]s >%[4]s",
+	return fmt.Sprintf(`mkdir -p %[1]s && : >%[4]s && cd %[2]s && export GIT_DIR="$(mktemp -d)" GIT_WORK_TREE=%[2]s GIT_ALTERNATE_OBJECT_DIRECTORIES=%[2]s/.git/objects GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_ATTR_NOSYSTEM=1 && `+
+		`git init -q --template= && git read-tree %[3]s && git ls-files -sz | sed -zn 's/^160000 [^\t]*\t//p' | git update-index -z --skip-worktree --stdin && `+
+		`git -c core.excludesFile=%[2]s/.git/info/exclude add -A && git diff --cached --binary --no-color --no-ext-diff --no-textconv --no-renames %[3]s >%[4]s`,
 		path.Dir(harborPatch), sandbox.TreePath, head, harborPatch)
 }
 

@@ -4,12 +4,15 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -103,6 +106,56 @@ func TestHarborJudges(t *testing.T) {
 				t.Error("a reward is left from before")
 			}
 		})
+	}
+}
+
+// TestCollect: the patch has what an agent made, and nothing that its repository names is run.
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	base, err := tree.New([]tree.Entry{
+		{Path: "x.py", Mode: tree.ModeFile, Data: []byte("one\n")},
+		{Path: ".gitignore", Mode: tree.ModeFile, Data: []byte("ignored\n")},
+		{Path: "mod/a", Mode: tree.ModeFile, Data: []byte("a\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, out := lay(t, base), t.TempDir()
+	run := func(script string) string {
+		t.Helper()
+		c := exec.Command("bash", "-c", "set -e; "+script)
+		c.Dir, c.Env = dir, append(os.Environ(), "OUT="+out, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+		text, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		return string(text)
+	}
+	head := strings.TrimSpace(run("cd mod; git init -q; git add a; git commit -qm x; cd ..; git init -q; git add -A 2>/dev/null; git commit -qm x; echo built >.git/info/exclude; git rev-parse HEAD"))
+	run(`sleep 1; echo two >x.py; git commit -qam y; echo new >new.py; touch ignored built; git add -f ignored; touch .git/index.lock
+printf '#!/bin/sh\ntouch %s/ran-$1; cat' "$OUT" >"$OUT/evil"; chmod +x "$OUT/evil"
+for r in . mod; do
+	cp "$OUT/evil" $r/.git/hooks/post-index-change; git -C $r config core.fsmonitor "$OUT/evil"; git -C $r config core.attributesFile "$OUT/attributes"
+	git -C $r config filter.f.clean "$OUT/evil filter"; git -C $r config diff.f.textconv "$OUT/evil diff"
+done
+echo '* filter=f diff=f' | tee .gitattributes .git/info/attributes mod/.gitattributes "$OUT/attributes"; echo b >mod/a`)
+	run(strings.NewReplacer(sandbox.TreePath, dir, path.Dir(harborPatch), out).Replace(collect(head)))
+	patch, err := os.ReadFile(filepath.Join(out, path.Base(harborPatch)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := base.Apply(patch)
+	if err != nil {
+		t.Fatalf("%v: %s", err, patch)
+	}
+	if got, want := after.Paths(), []string{".gitattributes", ".gitignore", "mod/a", "new.py", "x.py"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if text, _ := after.Read("x.py"); string(text) != "two\n" {
+		t.Errorf("x.py is %q", text)
+	}
+	if ran, _ := filepath.Glob(filepath.Join(out, "ran*")); len(ran) > 0 {
+		t.Errorf("the agent's programs ran: %v", ran)
 	}
 }
 

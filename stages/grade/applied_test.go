@@ -39,6 +39,7 @@ func TestApplied(t *testing.T) {
 		"stub":          {patch: stub + solve + "\n", want: schemas.Grade{Applied: schemas.AppliedOffset, Files: []string{"x.py"}, Left: []string{"out.png (a stub without content)"}}, detail: "left out: out.png"},
 		"stub_alone":    {patch: stub, want: schemas.Grade{Verdict: schemas.VerdictEmpty, Left: []string{"out.png (a stub without content)"}}, detail: "nothing is left of the patch; left out: out.png"},
 		"of_tests":      {patch: test + stub, want: schemas.Grade{Applied: schemas.AppliedMended, Mended: []string{"a hunk's header that counts its lines wrongly"}, Left: []string{"out.png (a stub without content)"}, Tampered: []string{"tests/test_a.py"}}, detail: "left out"},
+		"too_large":     {patch: solve + "\ndiff --git a/b b/b\nnew file mode 100644\nindex 0000000..1111111\nGIT binary patch\nliteral 1500000000\nHcmV?d00001\n\n", want: schemas.Grade{Verdict: schemas.VerdictPatch}, detail: "too large to be read"},
 		"refused":       {patch: strings.Replace(solve, "return 1", "return 3", 1), want: schemas.Grade{Verdict: schemas.VerdictPatch}, detail: "patch does not apply"},
 	} {
 		t.Run(name, func(t *testing.T) {

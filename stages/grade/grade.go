@@ -151,7 +151,7 @@ func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *s
 	grade.Files = g.codeFiles(d.task.Trees.B, predicted)
 	guarded, tampered, err := guard{g.rules, d.bench.Lang, d.start.loads}.put(ctx, predicted, d.task.Trees)
 	grade.Tampered = tampered
-	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) {
+	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) || errors.Is(err, tree.ErrTooLarge) {
 		// The tests of a proved task apply to its base: what they do not fit is the answer's.
 		grade.Verdict, grade.Limit, grade.Detail = schemas.VerdictFail, schemas.Tampered, err.Error()
 		return nil, nil

@@ -8,6 +8,9 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 )
 
+// unstarted is the exit code of a command that cannot be started, as shells have it.
+const unstarted = 126
+
 // runBeside sees a container from its start to its end, with a service in a container of
 // its own. The network is the run's: the engine joins no network of a container that has
 // ended, and a service may end at any time. So the run's container is the first one up, and
@@ -15,16 +18,21 @@ import (
 func (c *running) runBeside(ctx context.Context, b *sandbox.Beside) (sandbox.Result, error) {
 	service := &running{s: c.s, limits: b.Limits.Filled(), space: c.space, join: c.id, unneeded: make(chan struct{}), deployed: b.Deployed}
 	service.limits.Timeout = math.MaxInt64 // it ends with the run
-	if err := service.create(ctx, sandbox.Run{Layer: b.Layer, Command: b.Command, Env: b.Env, Inputs: b.Inputs}); err != nil {
-		return sandbox.Result{}, fmt.Errorf("the service: %w", err)
+	unfit := service.create(ctx, sandbox.Run{Layer: b.Layer, Command: b.Command, Env: b.Env, Inputs: b.Inputs})
+	if unfit == nil {
+		defer c.s.removeContainer(service.id)
 	}
-	defer c.s.removeContainer(service.id)
 	if err := c.start(ctx); err != nil {
 		return sandbox.Result{}, err
 	}
 	defer c.attached.Close()
-	if err := service.start(ctx); err != nil {
-		return sandbox.Result{}, fmt.Errorf("the service: %w", err)
+	if unfit == nil {
+		unfit = service.start(ctx)
+	}
+	// The engine has started the run: what it cannot start of an answer's image is that image, whose
+	// user is not there, say.
+	if unfit != nil && (!b.Deployed || ctx.Err() != nil) {
+		return sandbox.Result{}, fmt.Errorf("the service: %w", unfit)
 	}
 	c.open()
 
@@ -35,6 +43,10 @@ func (c *running) runBeside(ctx context.Context, b *sandbox.Beside) (sandbox.Res
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
+		if unfit != nil {
+			served = sandbox.Served{End: sandbox.Exited, ExitCode: unstarted, Output: []byte(unfit.Error() + "\n")}
+			return
+		}
 		res, err := service.wait(ctx)
 		served = sandbox.Served{End: res.End, Output: res.Output}
 		if res.End == sandbox.Exited {

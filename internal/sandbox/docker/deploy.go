@@ -32,9 +32,8 @@ var deployedCaps = []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL",
 // other name.
 const builtFrom = ".benchmint.Dockerfile"
 
-// Deploy builds an image with the engine's own builder. Its commands share the network of a
-// workplace, which leads to the package indexes alone; where these are, and the machine's CA, is
-// in the image that it begins with.
+// Deploy builds an image. Its commands share the network of a workplace, which leads to the package
+// indexes alone; where these are, and the machine's CA, is in the image that it begins with.
 func (s *Sandbox) Deploy(ctx context.Context, d sandbox.Deployment) (layer sandbox.Layer, res sandbox.Result, err error) {
 	defer s.answers(ctx, &err)
 	began := time.Now()
@@ -98,7 +97,7 @@ func (s *Sandbox) deployBase(ctx context.Context, from sandbox.Layer) (record, e
 	return record{Key: key, Image: layer.ID, Base: parent.Base}, err
 }
 
-// deploy has the engine build text in the context of the files.
+// deploy builds text in the context of the files.
 func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byte, d sandbox.Deployment) (r record, res sandbox.Result, err error) {
 	limits := d.Limits.Filled()
 	free, err := s.space()
@@ -110,25 +109,25 @@ func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byt
 		return r, res, err
 	}
 	defer w.close()
-	archive, err := buildContext(d.Files, text)
+	began := time.Now()
+	size, err := s.api.ImageInspect(ctx, base.Image)
 	if err != nil {
-		return r, res, err
+		return r, res, fmt.Errorf("looking at an image: %w", err)
 	}
 	timed, cancel := context.WithTimeout(ctx, limits.Timeout)
 	defer cancel()
 	done := make(chan struct{})
 	watched := make(chan struct{})
 	go func() { defer close(watched); free.Watch(done, cancel) }()
-	began := time.Now()
-	image, steps, said, failed := s.engineBuild(timed, archive, client.ImageBuildOptions{
-		Version: build.BuilderV1, Dockerfile: builtFrom, Tags: []string{s.layerName(id)}, NetworkMode: "container:" + w.id,
-		NoCache: true, Remove: true, ForceRemove: true,
-		Memory: limits.Memory, MemorySwap: limits.Memory, CPUPeriod: cpuPeriod, CPUQuota: int64(limits.CPUs * cpuPeriod),
-		BuildArgs: proxyArgs(), Ulimits: s.hostConfig(limits).Ulimits,
-	}, limits.Output)
+	said := sandbox.NewCapped(limits.Output, cancel)
+	b := &imageBuild{s: s, files: d.Files, place: w, space: free, said: said, base: size.Size}
+	image, failed := b.all(timed, text)
+	if failed == nil {
+		_, failed = s.api.ImageTag(ctx, client.ImageTagOptions{Source: image, Target: s.layerName(id)})
+	}
 	close(done)
 	<-watched
-	s.removeSteps(steps, image, base.Image)
+	s.removeSteps(b.made, image, base.Image)
 	res = sandbox.Result{End: sandbox.Exited, Output: said.Bytes(), Wall: time.Since(began)}
 	if err := free.Short(res.Output); err != nil {
 		return r, res, err
@@ -136,10 +135,12 @@ func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byt
 	switch {
 	case ctx.Err() != nil:
 		return r, res, ctx.Err()
-	case timed.Err() != nil:
-		res.End = sandbox.TimedOut
 	case said.Full():
 		res.End = sandbox.Output
+	case timed.Err() != nil:
+		res.End = sandbox.TimedOut
+	case b.end != "":
+		res.End = b.end
 	case failed == nil:
 		r.Image, r.Base = image, base.Base
 		return r, res, nil
@@ -153,30 +154,16 @@ func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byt
 	return r, res, broken
 }
 
-const cpuPeriod = 100_000 // microseconds
-
-// proxyArgs are the build arguments that every builder knows and no image keeps.
-func proxyArgs() map[string]*string {
-	out := map[string]*string{}
-	for name, value := range sandbox.ProxyEnv("http://" + proxyAddress) {
-		out[name] = &value
-	}
-	return out
-}
-
 // engineBuild sees a build to its end, and names the images of its steps. A *jsonstream.Error is
 // one of the Dockerfile or its commands; any other is the engine's.
-func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.ImageBuildOptions, most int64) (image string, steps []string, said *sandbox.Capped, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	said = sandbox.NewCapped(most, cancel)
+func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.ImageBuildOptions, said io.Writer) (image string, steps []string, err error) {
 	built, err := s.api.ImageBuild(ctx, archive, o)
 	if err != nil {
 		if ctx.Err() == nil && errdefs.IsInvalidArgument(err) { // the engine reads the whole file before it begins
 			_, _ = fmt.Fprintln(said, err)
-			return "", nil, said, &jsonstream.Error{Message: err.Error()}
+			return "", nil, &jsonstream.Error{Message: err.Error()}
 		}
-		return "", nil, said, err
+		return "", nil, err
 	}
 	defer built.Body.Close()
 	messages := json.NewDecoder(built.Body)
@@ -184,13 +171,13 @@ func (s *Sandbox) engineBuild(ctx context.Context, archive io.Reader, o client.I
 		var m jsonstream.Message
 		if err := messages.Decode(&m); err != nil {
 			if errors.Is(err, io.EOF) && image != "" {
-				return image, steps, said, nil
+				return image, steps, nil
 			}
-			return "", steps, said, fmt.Errorf("reading what the engine says: %w", err)
+			return "", steps, fmt.Errorf("reading what the engine says: %w", err)
 		}
 		if m.Error != nil {
 			_, _ = fmt.Fprintln(said, m.Error.Message)
-			return "", steps, said, m.Error
+			return "", steps, m.Error
 		}
 		_, _ = io.WriteString(said, m.Stream)
 		if id, ok := strings.CutPrefix(m.Stream, " ---> "); ok && stepImage.MatchString(id) {
@@ -210,7 +197,6 @@ var stepImage = lazyregexp.New(`^[0-9a-f]{12}\n$`)
 
 // removeSteps deletes what a build leaves beside its image: the steps of one that failed, and of
 // other stages. The engine refuses to delete those that the image is made from; they go with it.
-// A command can print such a line, but cannot know the ID of an image without a name.
 func (s *Sandbox) removeSteps(steps []string, image, base string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
