@@ -20,6 +20,8 @@ type Refused struct {
 
 func (e *Refused) Error() string { return fmt.Sprintf("%s:%d: %s", Dockerfile, e.Line, e.Why) }
 
+var ownSyntax = lazyregexp.New(`^(docker\.io/)?docker/dockerfile(:[\w.-]+)?$`)
+
 // Pin gives a Dockerfile that begins with the image of id where it names image. One that begins
 // with another image, copies from one, or adds what lies on the internet is a *Refused: the
 // engine itself would fetch it, past the way that builds have to the package indexes.
@@ -30,7 +32,8 @@ func Pin(text []byte, image, id string) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, &Refused{Line: 1, Why: "there is no such file in the root of the project, or nothing in it"}
 	}
-	if syntax, _, at, ok := parser.DetectSyntax(text); ok {
+	// Docker's own is what this parser reads; the line is not written again.
+	if syntax, _, at, ok := parser.DetectSyntax(text); ok && !ownSyntax.MatchString(syntax) {
 		return nil, &Refused{Line: at[0].Start.Line, Why: fmt.Sprintf("# syntax=%s: no other builder is fetched", syntax)}
 	}
 	parsed, err := parser.Parse(bytes.NewReader(text))
