@@ -122,6 +122,8 @@ func TestPut(t *testing.T) {
 		{name: "settings_in_a_folder", answer: map[string]string{"sub/pytest.ini": "[pytest]\n", "sub/tox.ini": "[pytest]\naddopts = -x\n"}, tampered: []string{"sub/pytest.ini", "sub/tox.ini"}},
 		{name: "settings_behind_a_link", answer: map[string]string{"pyproject.toml": "-> y.txt", "y.txt": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n" + project}, want: map[string]string{"y.txt": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n" + project}, tampered: []string{"pyproject.toml"}},
 		{name: "settings_behind_a_new_link", answer: map[string]string{"setup.cfg": "-> y.txt", "y.txt": "[tool:pytest]\naddopts = -x\n"}, want: map[string]string{"y.txt": "[tool:pytest]\naddopts = -x\n"}, tampered: []string{"setup.cfg"}},
+		{name: "settings_behind_an_absolute_link", answer: map[string]string{"setup.cfg": "-> /testbed/y.txt", "y.txt": "[tool:pytest]\naddopts = -x\n"}, want: map[string]string{"y.txt": "[tool:pytest]\naddopts = -x\n"}, tampered: []string{"setup.cfg"}},
+		{name: "a_module_of_the_library", answer: map[string]string{"argparse.py": "x", "src/six/__init__.py": "x", "json/data.txt": "x", "z/json.py": "x"}, want: map[string]string{"json/data.txt": "x", "z/json.py": "x"}, tampered: []string{"argparse.py", "src/six/__init__.py"}},
 		{name: "settings_that_we_cannot_read", answer: map[string]string{"sub/pyproject.toml": "[tool.pytest\n"}, tampered: []string{"sub/pyproject.toml"}},
 		{name: "settings_of_the_runner", answer: map[string]string{"pytest.ini": "[pytest]\naddopts = -k nothing\n"}, tampered: []string{"pytest.ini"}},
 		{name: "manifest_beside_the_tests_hunk", answer: map[string]string{"pyproject.toml": fits}, want: map[string]string{"pyproject.toml": "[project]\nname = \"x\"\nversion = \"2\"\n\n\n\n[dependency-groups]\ntest = [\"pytest\", \"attrs\"]\n"}},
@@ -132,7 +134,7 @@ func TestPut(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			predicted := treeOf(t, with(with(base, solved), tc.answer))
-			g := guard{parts.New[lang.Language](python.Language{}), python.Language{}, nil}
+			g := guard{parts.New[lang.Language](python.Language{}), python.Language{}, []byte(`{"names": ["six"]}`)}
 			solution := treeOf(t, with(with(with(base, solved), tests), map[string]string{"y.pth": "import y\n"}))
 			got, tampered, err := g.put(t.Context(), predicted, states.Trees{B: b, S: s, G: solution, TestPatch: []byte(testPatch)})
 			if err != nil {
@@ -149,5 +151,21 @@ func TestPut(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestContent: what is read at a path is what the kernel reads there.
+func TestContent(t *testing.T) {
+	t.Parallel()
+	in := treeOf(t, map[string]string{
+		"real/a.txt": "a", "b.txt": "-> real/a.txt", "folder": "-> real", "c.txt": "-> folder/a.txt", "d.txt": "-> /testbed/folder/../real/a.txt", "up/e.txt": "-> ../folder/a.txt",
+		"ring": "-> ring", "away": "-> /etc/passwd", "above": "-> ../testbed/b.txt", "dir": "-> real/", "gone": "-> real/z.txt",
+	})
+	for p, want := range map[string]string{
+		"real/a.txt": "a", "b.txt": "a", "c.txt": "a", "d.txt": "a", "up/e.txt": "a", "ring": "", "away": "", "above": "", "dir": "", "gone": "",
+	} {
+		if got := string(content(in, p)); got != want {
+			t.Errorf("%s: %q, want %q", p, got, want)
+		}
 	}
 }

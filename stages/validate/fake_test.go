@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,7 @@ type box struct {
 	over    map[string]sandbox.End // state → limit that its build passes
 	fault   map[string]error       // "run", "build" or "remove" → machine fault
 	exit    map[string]int         // state → exit code of its runs
+	writes  map[string][]string    // state → paths that its runs write, where they are watched
 	runs    []string               // state and selection, in order
 	builds  []sandbox.Build
 	removed []string
@@ -173,7 +175,8 @@ func (b *box) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	if own, ok := b.exit[state]; ok {
 		code = own
 	}
-	return sandbox.Result{End: end, ExitCode: code, Output: []byte("log of " + r.Layer.ID), Files: map[string][]byte{"/tmp/report": raw}, Wall: time.Second}, err
+	written := slices.DeleteFunc(slices.Clone(r.Watch), func(p string) bool { return !slices.Contains(b.writes[state], p) })
+	return sandbox.Result{End: end, ExitCode: code, Output: []byte("log of " + r.Layer.ID), Files: map[string][]byte{"/tmp/report": raw}, Written: written, Wall: time.Second}, err
 }
 
 func (b *box) Files(context.Context, sandbox.Layer, func(string, fs.FileInfo, func() (io.ReadCloser, error)) error) error {
@@ -260,7 +263,7 @@ func (b *bench) prove(t *testing.T) (schemas.Proof, error) {
 	t.Helper()
 	b.c.Lang, b.c.Runner = b.lang, b.lang
 	v, err := New(Outside{
-		Builder: &environment.Builder{Sandbox: b.box}, Blobs: b.blobs,
+		Builder: &environment.Builder{Sandbox: b.box, Languages: map[string]lang.Language{"toy": b.lang}}, Blobs: b.blobs,
 		Observe: func(m Measured) { b.saw = append(b.saw, m) },
 	}, b.cfg)
 	if err != nil {

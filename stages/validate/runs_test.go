@@ -81,6 +81,35 @@ func TestTampered(t *testing.T) {
 	}
 }
 
+// TestWrites: the proof names the test data that runs write, and no run may write what else judges it.
+func TestWrites(t *testing.T) {
+	t.Parallel()
+	said := func(s string, _ lang.Select) (testlog.Report, sandbox.End) {
+		if s == "S" {
+			return parse("a finished t=failed\nend"), sandbox.Exited
+		}
+		return parse("a finished t=passed\nend"), sandbox.Exited
+	}
+	for _, tc := range []struct {
+		state, writes string
+		want          []string
+		reason        schemas.Reason
+	}{
+		{state: "G", writes: "/testbed/nothing/of/it", want: []string{}},
+		{state: "G", writes: "/testbed/a", want: []string{"a"}},
+		{state: "S", writes: "/testbed/a", want: []string{"a"}},
+		{state: "G", writes: "/testbed/code.toy", want: []string{}},
+		{state: "G", writes: "/testbed/test_a.toy", want: []string{}, reason: schemas.Tampered},
+	} {
+		b := newBench(t, said)
+		b.box.writes = map[string][]string{tc.state: {tc.writes}}
+		proof, err := b.prove(t)
+		if diff := cmp.Diff(tc.want, proof.Writes); diff != "" || (tc.reason != "" || err != nil) && reason(err) != tc.reason {
+			t.Errorf("%s writes %s: %v, %v, want %v: %s", tc.state, tc.writes, proof.Writes, err, tc.reason, diff)
+		}
+	}
+}
+
 func TestAborts(t *testing.T) {
 	t.Parallel()
 	// Crashing tests fail, what comes after the fourth is not run.

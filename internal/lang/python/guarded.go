@@ -62,7 +62,15 @@ func (Language) RunnerSettings(p string, data []byte) string {
 		if plaintoml.Decode(data, &all) != nil {
 			return "not TOML: " + string(data)
 		}
-		settings = present(dig(all, "tool", "pytest"), dig(all, "project", "entry-points", "pytest11"), dig(all, "tool", "poetry", "plugins", "pytest11"))
+		settings = present(dig(all, "tool", "pytest"), dig(all, "project", "entry-points", pluginGroup), dig(all, "tool", "poetry", "plugins", pluginGroup))
+	case "setup.py":
+		var found []any
+		for line := range strings.Lines(string(data)) {
+			if strings.Contains(line, pluginGroup) {
+				found = append(found, strings.TrimSpace(line))
+			}
+		}
+		settings = present(found...)
 	case "setup.cfg", "tox.ini":
 		if found := pytestSections(string(data)); found != "" {
 			settings = found
@@ -78,11 +86,14 @@ func (Language) RunnerSettings(p string, data []byte) string {
 	return string(b)
 }
 
+// pluginGroup is the entry points that pytest takes for plugins.
+const pluginGroup = "pytest11"
+
 // lineEnds are all that str.splitlines ends a line at, and so iniconfig, which reads the settings for pytest.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n", "\x1e", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// pytestSections is the text of all sections that have pytest in their name, or in what stands behind it: iniconfig finds
-// a name where others see none.
+// pytestSections is the text of all sections that have pytest in their name, or in what stands behind it, since iniconfig
+// finds a name where others see none; and of a section from its plugins on.
 func pytestSections(text string) string {
 	var out strings.Builder
 	in := false
@@ -90,6 +101,7 @@ func pytestSections(text string) string {
 		if strings.HasPrefix(line, "[") {
 			in = strings.Contains(strings.ToLower(line), "pytest")
 		}
+		in = in || strings.Contains(line, pluginGroup)
 		if in && strings.TrimSpace(line) != "" {
 			out.WriteString(strings.TrimRight(line, " \t\n") + "\n")
 		}

@@ -1,0 +1,62 @@
+package python
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const someLoads = `{"names": ["pytest", "six", "json"]}`
+
+func TestModule(t *testing.T) {
+	t.Parallel()
+	for p, want := range map[string]string{
+		"json.py": "json", "json/__init__.py": "json", "src/six.cpython-312-x86_64-linux-gnu.so": "src/six", "sitecustomize.py": "sitecustomize", "lib/argparse.pyc": "lib/argparse",
+		"json/data.txt": "", "json/x.py": "", "pkg/json.py": "", "jsonx.py": "", "json.txt": "", "src/pkg/__init__.py": "",
+	} {
+		root, name := Language{}.Module(p, []byte(someLoads))
+		if root+name != want {
+			t.Errorf("%s: %q, want %q", p, root+name, want)
+		}
+	}
+}
+
+// TestForeign: a build may install its project anew, under another version too, and nothing else.
+func TestForeign(t *testing.T) {
+	t.Parallel()
+	const packages = "venv/lib/python3.12/site-packages/"
+	env := map[string]string{"venv/bin/python": "1", packages + "six.py": "1", packages + "_pytest/python.py": "1"}
+	base := map[string]string{"venv/bin/own": "2", packages + "Own-1.0.dist-info/RECORD": "2", packages + "own/a.so": "2", packages + "__editable___own_1_0_finder.py": "2", "venv/.lock": "2"}
+	for p, sum := range env {
+		base[p] = sum
+	}
+	for _, tc := range []struct {
+		name string
+		with map[string]string // "" takes a file away
+		want []string
+	}{
+		{name: "nothing"},
+		{name: "its_own", with: map[string]string{
+			"venv/bin/own": "3", "venv/bin/own-more": "3", packages + "Own-1.0.dist-info/RECORD": "", packages + "own-1.1.dev0.dist-info/RECORD": "3", packages + "own/b.py": "3",
+			packages + "__editable___own_1_1_finder.py": "3", packages + "__editable__.own-1.1.pth": "3", packages + "own_more/__init__.py": "3", "venv/.lock": "3", "venv/share/man/own.1": "3",
+		}},
+		{name: "runner", with: map[string]string{packages + "_pytest/python.py": "3"}, want: []string{packages + "_pytest/python.py"}},
+		{name: "bytecode", with: map[string]string{packages + "_pytest/__pycache__/python.cpython-312.pyc": "3"}, want: []string{packages + "_pytest/__pycache__/python.cpython-312.pyc"}},
+		{name: "shadow", with: map[string]string{packages + "six/__init__.py": "3"}, want: []string{packages + "six/__init__.py"}},
+		{name: "gone", with: map[string]string{packages + "six.py": ""}, want: []string{packages + "six.py"}},
+		{name: "start", with: map[string]string{packages + "sitecustomize.py": "3", "venv/bin/argparse.py": "3", "venv/bin/python": "3"}, want: []string{"venv/bin/argparse.py", "venv/bin/python", packages + "sitecustomize.py"}},
+	} {
+		built := map[string]string{}
+		for p, sum := range base {
+			built[p] = sum
+		}
+		for p, sum := range tc.with {
+			if built[p] = sum; sum == "" {
+				delete(built, p)
+			}
+		}
+		if diff := cmp.Diff(tc.want, Language{}.Foreign([]byte(someLoads), env, base, built)); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+	}
+}
