@@ -13,6 +13,8 @@ type Compiler interface {
 	// Compile builds the programs of one of Runs, with its inputs. Its Collect is one file. false where the command
 	// has to run its tests itself.
 	Compile(r schemas.Recipe, run recipe.TestRun) (recipe.Step, bool)
+	// Told is what tells a run from another one with the same step, but for what is random.
+	Told(run recipe.TestRun) []byte
 	// Programs are the processes that the collected file tells of.
 	Programs(r schemas.Recipe, run recipe.TestRun, made []byte) ([]recipe.TestRun, error)
 	// Convert makes of what the build and the programs said (as many as ran) what the command would have said. It runs

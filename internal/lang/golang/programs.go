@@ -65,6 +65,17 @@ func (Language) Compile(_ schemas.Recipe, run recipe.TestRun) (recipe.Step, bool
 	}, true
 }
 
+// Told is the packages of a run, and the lists of tests that run apart.
+func (Language) Told(run recipe.TestRun) []byte {
+	var out []byte
+	for _, f := range run.Inputs {
+		if f.Path == planPath || strings.HasPrefix(f.Path, apartFolder+"/") {
+			out = append(append(append(out, f.Path...), 0), f.Data...)
+		}
+	}
+	return out
+}
+
 // testBuild is what Compile left.
 type testBuild struct {
 	said      []byte            // by go test
@@ -155,11 +166,14 @@ func (Language) Programs(r schemas.Recipe, run recipe.TestRun, made []byte) ([]r
 	return runs, nil
 }
 
-// Converter compiles test2json, which since Go 1.25 no release brings.
+// takeConverter takes test2json from the toolchain, or compiles it: since Go 1.25 no release brings it.
+const takeConverter = `tool=$("$0" env GOTOOLDIR)/test2json; if [ -x "$tool" ]; then cp "$tool" "$1"; else "$0" build -o "$1" cmd/test2json; fi`
+
+// Converter implements lang.Compiler.
 func (Language) Converter(r schemas.Recipe) recipe.Step {
 	return recipe.Step{
-		Commands: []schemas.Command{{Argv: []string{goCommand(r), "build", "-o", testjsonPath, "cmd/test2json"}, Dir: "/tmp"}},
-		Env:      map[string]string{"GOFLAGS": "", "GOWORK": "off", "GO111MODULE": "on", "CGO_ENABLED": "0", "GOPROXY": "off"},
+		Commands: []schemas.Command{{Argv: []string{"sh", "-c", takeConverter, goCommand(r), testjsonPath}, Dir: "/tmp"}},
+		Env:      map[string]string{"GOFLAGS": "", "GOWORK": "off", "CGO_ENABLED": "0", "GOPROXY": "off"},
 	}
 }
 

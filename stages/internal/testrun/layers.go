@@ -160,7 +160,8 @@ func (b *Bench) Free(ctx context.Context, at Place) error {
 	if at.Unbuilt != "" {
 		return nil
 	}
-	return b.Builder.Sandbox.Remove(context.WithoutCancel(ctx), at.Layer)
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(b.forget(ctx, &at.Layer), b.Builder.Sandbox.Remove(ctx, at.Layer))
 }
 
 // alone are the files of a service's state, for a layer that lies on the environment: what the
@@ -240,6 +241,7 @@ func (b *Bench) recordBuild(s schemas.State, failed *sandbox.BuildError) error {
 // Hand leaves the layers of G and B to who goes on with the same start, and frees the others. The
 // builder holds them until it is told to release the start (environment.Builder).
 func (b *Bench) Hand(ctx context.Context) error {
+	forgotten := b.forget(ctx, nil)
 	var layers []sandbox.Layer
 	for _, s := range []schemas.State{schemas.StateG, schemas.StateB} {
 		if l, ok := b.layers[s]; ok {
@@ -247,13 +249,13 @@ func (b *Bench) Hand(ctx context.Context) error {
 			delete(b.layers, s)
 		}
 	}
-	return errors.Join(b.Remove(ctx), b.Builder.Hold(ctx, b.Start.ID(), layers))
+	return errors.Join(forgotten, b.Remove(ctx), b.Builder.Hold(ctx, b.Start.ID(), layers))
 }
 
 // Remove frees the layers of the case, children first, also after an interrupt.
 func (b *Bench) Remove(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	var errs []error
+	errs := []error{b.forget(ctx, nil)}
 	for _, s := range []schemas.State{schemas.StateS, schemas.StateG, schemas.StateB} {
 		l, ok := b.layers[s]
 		if !ok {

@@ -101,11 +101,13 @@ type Bench struct {
 	// Loads is all that a run may load by itself (lang.Loader); nil: whatever it does.
 	Loads  []byte
 	sealed map[*tree.Tree][]string // judged, once it was asked
+	// compiled are test programs that are there; nil: they are removed after each run.
+	compiled map[schemas.Digest]*compiled
 }
 
 // New is a bench for a case, with no layer made yet.
 func New(o Outside, c Case, limits sandbox.Limits) *Bench {
-	return &Bench{Outside: o, Case: c, Limits: limits, Records: []schemas.RunRecord{}, layers: map[schemas.State]sandbox.Layer{}, unbuilt: map[schemas.State]string{}, sealed: map[*tree.Tree][]string{}, Written: map[string]bool{}}
+	return &Bench{Outside: o, Case: c, Limits: limits, Records: []schemas.RunRecord{}, layers: map[schemas.State]sandbox.Layer{}, unbuilt: map[schemas.State]string{}, sealed: map[*tree.Tree][]string{}, Written: map[string]bool{}, compiled: map[schemas.Digest]*compiled{}}
 }
 
 // Beside is a bench for another goroutine, on the layers that b has made until now and with
@@ -113,7 +115,7 @@ func New(o Outside, c Case, limits sandbox.Limits) *Bench {
 func (b *Bench) Beside() *Bench {
 	out := *b
 	out.Records, out.layers, out.unbuilt, out.sealed = []schemas.RunRecord{}, maps.Clone(b.layers), maps.Clone(b.unbuilt), map[*tree.Tree][]string{}
-	out.Written = map[string]bool{}
+	out.Written, out.compiled = map[string]bool{}, nil
 	return &out
 }
 
