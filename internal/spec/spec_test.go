@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -103,10 +104,16 @@ func TestBuildOfNothing(t *testing.T) {
 	}
 }
 
-func with(o Options, patch string) Options {
-	o.Patch = []byte(patch)
-	return o
+func bodiesOf(t *testing.T, starter *tree.Tree) *seal.Bodies {
+	t.Helper()
+	bodies, err := seal.BodiesOf(starter, []byte(body), ships)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bodies
 }
+
+const starter = "def f(name, size):\n    raise NotImplementedError\n\n\ndef g(\n    other: dict[str, int] | None = None,\n    more: list[tuple[int, str]] = None,\n): ...\n"
 
 // body is what a patch puts back.
 const body = `diff --git a/a.py b/a.py
@@ -146,17 +153,18 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"# T\n\n```python\n" + c.code + "\n```\n", "# T\n\nText:\n\n    " + strings.ReplaceAll(c.code, "\n", "\n    ") + "\n", "- item\n\n  ~~~\n  " + strings.ReplaceAll(c.code, "\n", "\n  ") + "\n  ~~~\n"} {
-				tr, err := tree.New(files(map[string]string{"README.md": text, "a.py": "def f(name, size):\n    raise NotImplementedError\n\n\ndef g(\n    other: dict[str, int] | None = None,\n    more: list[tuple[int, str]] = None,\n): ...\n"}))
+				tr, err := tree.New(files(map[string]string{"README.md": text, "a.py": starter}))
 				if err != nil {
 					t.Fatal(err)
 				}
 				o := Options{Name: "acme", Starter: tr, Language: "python", Ships: ships}
-				if open := Build(o); len(Leaks(open.Markdown, with(o, body))) > 0 != c.gone {
-					t.Errorf("Leaks of %s: %v", open.Markdown, !c.gone)
+				bodies := bodiesOf(t, tr)
+				if open := Build(o); Leak(open.Markdown, bodies) != "" != c.gone {
+					t.Errorf("Leak of %s: %v", open.Markdown, !c.gone)
 				}
-				o.Patch = []byte(body)
+				o.Bodies = bodies
 				s := Build(o)
-				if s.Redacted > 0 != c.gone || strings.Contains(s.Markdown, leftOut) != c.gone || len(Leaks(s.Markdown, o)) > 0 {
+				if s.Redacted > 0 != c.gone || strings.Contains(s.Markdown, leftOut) != c.gone || Leak(s.Markdown, bodies) != "" {
 					t.Errorf("%d blocks are left out of\n%s", s.Redacted, s.Markdown)
 				}
 			}
@@ -167,11 +175,11 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 func TestDocumentOfBodiesIsLeftOut(t *testing.T) {
 	t.Parallel()
 	block := "```\ntotal = compute_total(name)\nif total > size: return compute_none()\n```\n\n"
-	tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + strings.Repeat(block, maxBlocks+1)}))
+	tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + strings.Repeat(block, maxBlocks+1), "a.py": starter}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Build(Options{Name: "acme", Starter: tr, Language: "python", Ships: ships, Patch: []byte(body)})
+	s := Build(Options{Name: "acme", Starter: tr, Language: "python", Ships: ships, Bodies: bodiesOf(t, tr)})
 	if s.Left[leftLeak] != 1 || s.Redacted != maxBlocks+1 || strings.Contains(s.Markdown, "Words.") {
 		t.Errorf("%+v", s)
 	}
