@@ -345,8 +345,10 @@ func (b *Bodies) file(ctx context.Context, e tree.Entry) (*Copy, error) {
 			return err
 		}
 		if found = b.plain(name, data); found != nil {
-			_, member, _ := strings.Cut(name, "!")
-			found.Path, found.How = e.Path, strings.Trim(member+" "+found.How, " ")
+			_, member, packed := strings.Cut(name, "!")
+			if found.Path, found.How = e.Path, strings.Trim(member+" "+found.How, " "); packed && found.How == "" {
+				found.How = "unpacked"
+			}
 		}
 		if err != nil || found != nil {
 			return err // of an archive that is cut: the rest of the file is searched as it is

@@ -180,7 +180,7 @@ func TestCopies(t *testing.T) {
 	}
 	want := map[string]string{
 		"docs/copied.rst": "", "docs/one.rst": "", "changes.patch": "", "lib1/core_c.c": "", "lib1/old.py": "", "lib1/text.py": "", "docs/_build/html/modules.html": "marked up", "tour.ipynb": "escaped", "one.txt": "",
-		"escaped.js": "escaped", "a.b64": "base64 1", "url.b64": "base64 1", "b.rot": "rot13", "c.utf16": "UTF-16", "d.gz": "", "e.zip": "in/core.txt", "f.b64": "base64 1!", "lib1/core.cpython-312.pyc": "compiled",
+		"escaped.js": "escaped", "a.b64": "base64 1", "url.b64": "base64 1", "b.rot": "rot13", "c.utf16": "UTF-16", "d.gz": "unpacked", "e.zip": "in/core.txt", "f.b64": "base64 1!", "lib1/core.cpython-312.pyc": "compiled",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
