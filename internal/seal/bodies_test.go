@@ -37,16 +37,33 @@ def spread(values):
 def blend(first, second, weight):
     """Blend two rows."""
     RAISE
+
+
+def fold(rows):
+    """Sum rows by their keys."""
+    RAISE
+
+
+def describe(rows):
+    """Say what rows are."""
+    RAISE
 `
 
 var takenOut = []string{
 	"scaled = []\n    for value in values:\n        scaled.append(value * factor)\n    return scaled",
 	"ordered = sorted(values)\n    if not ordered:\n        raise ValueError(\"an empty row of values has no distance between its two ends\")\n    return ordered[-1] - ordered[0]",
 	"if len(first) != len(second):\n        return None\n    pairs = zip(first, second)\n    pairs = [pair for pair in pairs if all(pair)]\n    return [ratio(a, b, weight) for a, b in pairs]",
+	foldBody,
+	"if not rows:\n        return \"" + emptyText + "\"\n    return str(rows)",
 }
 
+const (
+	foldBody  = "totals = {}\n    for key, amount in rows:\n        if key in totals:\n            totals[key] += amount\n        else:\n            totals[key] = amount\n    ordered_totals = sorted(totals.items(), key=str)\n    return dict(ordered_totals)"
+	emptyText = "there are no rows at all to be described here so nothing can be said of their keys or of their values and whoever asks should first add some of both"
+)
+
 // twin is code that stays, with the lines of a body.
-const twin = "def ratio(a, b, weight):\n    return a * weight + b * (1 - weight)\n\n\ndef scale_of_twins(values, factor):\n    scaled = []\n    for value in values:\n        scaled.append(value * factor)\n    return scaled\n"
+const twin = "def ratio(a, b, weight):\n    return a * weight + b * (1 - weight)\n\n\ndef fold_of_twins(rows):\n    " + foldBody + "\n"
 
 func filled(bodies []string) string {
 	out := masked
@@ -155,13 +172,14 @@ func TestCopies(t *testing.T) {
 		"d.gz":                          gz(t, solution),
 		"e.zip":                         zipped(t, map[string]string{"in/core.txt": solution}),
 		"f.b64":                         base64.StdEncoding.EncodeToString([]byte(gz(t, solution))),
-		"lib1/core.cpython-312.pyc":     "\xcb\r\r\n\xda\x05pairs\xda\x07ordered\xda\x06sorted\xda\x05first",
+		"lib1/core.cpython-312.pyc":     "\xcb\r\r\n\xda\x05pairs\xda\x07ordered\xda\x06scaled\xda\x05first",
 	}
 	// None of these is a copy.
 	maps.Copy(more, map[string]string{
 		"README.md":          "# Weights\n\n    >>> scale([1, 2], 3)\n    [3, 6]\n    scaled.append(value * factor)\n\n`scale(values, factor)`: Scale all values.\n",
 		"docs/twin.rst":      "::\n\n" + prefixed(twin, "    "), // that code stays
-		"tests/test_core.py": "def test_spread():\n    with raises(ValueError, match=\"an empty row of values has no distance between its two ends\"):\n        spread([])\n",
+		"tests/test_core.py": "def test_describe():\n    assert describe([]) == \"" + emptyText + "\"\n",
+		"docs/short.md":      "    pairs = zip(first, second)\n    pairs = [pair for pair in pairs if all(pair)]\n",
 		"lib1/core.py":       "\n\ndef more(values):\n    # Scale all values.\n    return scale(values, 2)\n",
 		"logo.png":           "\x89PNG\r\n\x1a\n\x00\x00",
 		"docs/signatures.md": prefixed(strings.ReplaceAll(masked, "RAISE", "..."), "    "),

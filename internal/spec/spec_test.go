@@ -119,7 +119,7 @@ const starter = "def f(name, size):\n    raise NotImplementedError\n\n\ndef g(\n
 const body = `diff --git a/a.py b/a.py
 --- a/a.py
 +++ b/a.py
-@@ -1,2 +1,11 @@
+@@ -1,2 +1,13 @@
  def f(name, size):
 -    raise NotImplementedError
 +    total = compute_total(name)
@@ -128,6 +128,8 @@ const body = `diff --git a/a.py b/a.py
 +    for piece in total:
 +        log.debug(name, piece)
 +        send_it(name, piece)
++        keep_it(name, piece, total)
++        count_it(total, size)
 +    class Inner:
 +        other: dict[str, int] | None = None,
 +        more: list[tuple[int, str]] = None,
@@ -175,13 +177,19 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 func TestDocumentOfBodiesIsLeftOut(t *testing.T) {
 	t.Parallel()
 	block := "```\ntotal = compute_total(name)\nif total > size: return compute_none()\n```\n\n"
-	tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + strings.Repeat(block, maxBlocks+1), "a.py": starter}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := Build(Options{Name: "acme", Starter: tr, Language: "python", Ships: ships, Bodies: bodiesOf(t, tr)})
-	if s.Left[leftLeak] != 1 || s.Redacted != maxBlocks+1 || strings.Contains(s.Markdown, "Words.") {
-		t.Errorf("%+v", s)
+	for text, redacted := range map[string]int{
+		strings.Repeat(block, maxBlocks+1): maxBlocks + 1,
+		// Words in sentences are no code.
+		"Do `total = compute_total(name)`; `if total > size: return compute_none()`.\n\n- `for piece in total: log.debug(name, piece)`\n- `send_it(name, piece)`, `keep_it(name, piece, total)`, `count_it(total, size)`\n": 0,
+	} {
+		tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + text, "a.py": starter}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Build(Options{Name: "acme", Starter: tr, Language: "python", Ships: ships, Bodies: bodiesOf(t, tr)})
+		if s.Left[leftLeak] != 1 || s.Redacted != redacted || strings.Contains(s.Markdown, "Words.") {
+			t.Errorf("%+v", s)
+		}
 	}
 }
 
