@@ -37,6 +37,10 @@ const (
 	copyWords   = 24 // and so many in such runs are a copy of bodies
 	wordsShown  = 24
 
+	// blockLetters are what the words of a run have together that takes a block of code out of a text:
+	// two lines of a body or a long one, but no call that an example has, too.
+	blockLetters = 45
+
 	// mostCopied is the share of all bodies that tests and code of a starter may hold all the same: a
 	// test that works out what it expects in the way of one body is no copy of a library.
 	mostCopied = 0.01
@@ -273,8 +277,10 @@ func (b *Bodies) runs(text string, least int) iter.Seq[[]string] {
 
 // Block reports whether a block of code of a text, which may be left out alone, holds lines of a body.
 func (b *Bodies) Block(text string) bool {
-	for range b.runs(text, windowWords) {
-		return true
+	for run := range b.runs(text, windowWords) {
+		if len(strings.Join(run, "")) >= blockLetters {
+			return true
+		}
 	}
 	return false
 }

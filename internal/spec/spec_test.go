@@ -119,7 +119,7 @@ const starter = "def f(name, size):\n    raise NotImplementedError\n\n\ndef g(\n
 const body = `diff --git a/a.py b/a.py
 --- a/a.py
 +++ b/a.py
-@@ -1,2 +1,13 @@
+@@ -1,2 +1,18 @@
  def f(name, size):
 -    raise NotImplementedError
 +    total = compute_total(name)
@@ -130,6 +130,11 @@ const body = `diff --git a/a.py b/a.py
 +        send_it(name, piece)
 +        keep_it(name, piece, total)
 +        count_it(total, size)
++    try:
++        read_it(name)
++    except OSError as e:
++        if e.name is None:
++            raise
 +    class Inner:
 +        other: dict[str, int] | None = None,
 +        more: list[tuple[int, str]] = None,
@@ -147,6 +152,7 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 		"one_long_line":        {"return [transform_everything(name, piece) for piece in split_by(total)]", true},
 		"three_short_lines":    {"for piece in more:\n  for piece in total:\n    log.debug(name, piece)\n    send_it(name, piece)", true},
 		"two_short_lines":      {"log.debug(name, piece)\n    send_it(name, piece)", false},
+		"words_of_an_example":  {"except OSError as e:\n    if e.name is None:\n        raise", false},
 		"one_line":             {"total = compute_total(name)", false},
 		"two_that_are_apart":   {"total = compute_total(name)\nprint(1)\nif total > size: return compute_none()", false},
 		"two_of_a_signature":   {"other: dict[str, int] | None = None,\nmore: list[tuple[int, str]] = None,", false},
