@@ -226,12 +226,14 @@ type Masked struct {
 	Lines     int            `json:"body_lines"` // without blank ones and comments
 	Left      int            `json:"body_lines_left"`
 	ShareLeft float64        `json:"share_left"` // of body lines, 0 to 1
+	// Copies are files beside the code that hold lines of bodies; not there where none does.
+	Copies []schemas.BodyCopy `json:"copies,omitempty"`
 }
 
 func maskedOf(m schemas.Masked) Masked {
 	kept := map[string]int{}
 	maps.Copy(kept, m.Kept)
-	return Masked{Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share()}
+	return Masked{Functions: m.Functions, Taken: m.Taken, Kept: kept, Lines: m.Lines, Left: m.Left, ShareLeft: m.Share(), Copies: m.Copies}
 }
 
 // Difficulty are facts about the bodies that a solver writes.

@@ -143,6 +143,17 @@ type Masked struct {
 	Left  int `json:"body_lines_left"`
 	// Difficulty is that of what was taken out; nil in records of older versions.
 	Difficulty *Difficulty `json:"difficulty,omitempty"`
+	// Copies are the files of a library's release, beside its code, that hold lines of the bodies.
+	Copies []BodyCopy `json:"copies,omitempty"`
+}
+
+// BodyCopy is a file that holds lines of bodies. It is neither in the starter nor in the solution,
+// unless it stays.
+type BodyCopy struct {
+	Path string `json:"path"`
+	How  string `json:"how,omitempty"` // what hides it: a member of an archive, an encoding
+	// Stays says that the build or the tests may need the file.
+	Stays bool `json:"stays,omitempty"`
 }
 
 // Difficulty are facts about the bodies that were taken out.

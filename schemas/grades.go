@@ -100,8 +100,20 @@ type Grade struct {
 	// put back, and what it added among them was removed.
 	Tampered []string `json:"tampered,omitempty"`
 	// Files are the code files that the patch changes.
-	Files []string    `json:"files,omitempty"`
-	Runs  []RunRecord `json:"runs,omitempty"`
+	Files []string `json:"files,omitempty"`
+	// Uses is what the answer adds that can reach the tests' own process or what they expect: a
+	// note for a person, which decides no verdict.
+	Uses []Use       `json:"uses,omitempty"`
+	Runs []RunRecord `json:"runs,omitempty"`
+}
+
+// Use is one thing that a file of an answer uses and the same file of the task does not.
+type Use struct {
+	Path string `json:"path"`
+	Line int    `json:"line"` // from 1, of its first use in the file
+	// What is used: a module, a name, a kind of file, or the path of the tests that a literal names.
+	What string `json:"what"`
+	Why  string `json:"why"` // a person should look at it
 }
 
 // Served is how far the service of an answer came, in the two stages of ABC-Bench.

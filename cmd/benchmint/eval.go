@@ -243,6 +243,9 @@ func gradeLine(g schemas.Grade) string {
 	if len(g.Tampered) > 0 {
 		line += fmt.Sprintf("; put back: %s", strings.Join(g.Tampered, ", "))
 	}
+	if len(g.Uses) > 0 {
+		line += "; uses: " + visible(usesLine(g.Uses))
+	}
 	if len(g.Mended) > 0 {
 		line += "; mended: " + strings.Join(g.Mended, ", ")
 	}
@@ -250,6 +253,17 @@ func gradeLine(g schemas.Grade) string {
 		line += "; left out: " + visible(strings.Join(g.Left, ", "))
 	}
 	return line
+}
+
+// usesLine names what an answer uses, each once.
+func usesLine(uses []schemas.Use) string {
+	var all []string
+	for _, u := range uses {
+		if !slices.Contains(all, u.What) {
+			all = append(all, u.What)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // evalResult is the end of an evaluation for scripts.
@@ -305,6 +319,11 @@ func (r evalResult) print(t *printer, summary pipeline.Summary) error {
 	for _, m := range r.Models {
 		if x := m.Metrics; x.Mended+x.LeftOut > 0 {
 			t.line("mended   %s: %s; %s with files left out (mended and left_out in %s)", visible(m.Model), plural(x.Mended, "prediction"), plural(x.LeftOut, "prediction"), score.ResultsFile)
+		}
+	}
+	for _, m := range r.Models {
+		if n := m.Metrics.ToReview; n > 0 {
+			t.line("look at  %s: %s with PASS that can reach the tests (uses in %s)", visible(m.Model), plural(n, "prediction"), score.ResultsFile)
 		}
 	}
 	if r.Unread > 0 {

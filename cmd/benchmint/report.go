@@ -73,5 +73,10 @@ func (p *program) report(f reportFlags, dataset string) error {
 	}
 	t := p.out()
 	t.line("report   %s (%s, %s, %s)", r.Output, plural(r.Tasks, "task"), plural(r.Grades, "grade"), plural(r.Bytes, "byte"))
+	if grades != nil {
+		for _, l := range grades.ToReview() {
+			t.line("look at  %s by %s, sample %d: passes, and uses %s", visible(l.Instance), visible(l.Model), l.Sample, visible(usesLine(l.Uses)))
+		}
+	}
 	return t.err
 }

@@ -115,6 +115,13 @@ func (t *printer) showStart(s *schemas.Start) {
 		if d := m.Difficulty; d != nil {
 			t.line("    of those taken out: %d lines, %d branches, called by %d functions, nested %d deep", d.Lines, d.Branches, d.FanIn, d.Depth)
 		}
+		for _, c := range m.Copies {
+			if c.Stays {
+				t.line("    %s holds lines of them, and stays", visible(c.Path))
+			} else {
+				t.line("    %s was left out: it holds lines of them", visible(c.Path))
+			}
+		}
 	}
 	t.line("    %d source files, +%d -%d lines; trees B %s S %s G %s", s.Sizes.SourceFiles, s.Sizes.SourceAdded, s.Sizes.SourceRemoved, short(s.BaseTree), short(s.StartTree), short(s.SolutionTree))
 }

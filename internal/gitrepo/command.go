@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -92,9 +93,25 @@ func limit(pid int, memory int64) error {
 }
 
 // Files are the paths that git knows in a folder with a repository of its own, and those that
-// it would add; what it is told to ignore is not among them. A path may be gone.
+// it would add; what it is told to ignore is not among them. A path may be gone. The folder may be
+// a stranger's: a pipe in the place of a file that git reads is an error.
 func Files(ctx context.Context, dir string) ([]string, error) {
-	out, err := output(inside(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"))
+	return filesWithin(ctx, dir, time.Minute)
+}
+
+func filesWithin(ctx context.Context, dir string, limit time.Duration) ([]string, error) {
+	for _, name := range []string{"HEAD", "config", "index", "info/exclude", "packed-refs"} {
+		name = filepath.Join(dir, ".git", name)
+		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is not a file", name)
+		}
+	}
+	timed, end := context.WithTimeout(ctx, limit)
+	defer end()
+	out, err := output(inside(timed, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"))
+	if timed.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("git ls-files: no answer within %s: is there a pipe in the place of a .gitignore?", limit)
+	}
 	if err != nil {
 		return nil, err
 	}

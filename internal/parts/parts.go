@@ -73,6 +73,14 @@ func (r Rules) Tests(t lang.Tree) func(path string) bool {
 	}
 }
 
+// Shipped returns whether a path of a tree is code that ships.
+func (r Rules) Shipped(t lang.Tree) func(path string) bool {
+	return func(path string) bool {
+		part, rule := r.Part(path, t)
+		return Ships(path, part, rule)
+	}
+}
+
 // Source names the language that path is source code of. A manifest is none,
 // though it may be written in one (setup.py).
 func (r Rules) Source(p string) (string, bool) {

@@ -32,6 +32,8 @@ type Task struct {
 	// both may be "". Without a version every other release counts as a later one.
 	Commit  string
 	Version string
+	// Bodies are those that a mask took out of a library; nil for a task of another kind.
+	Bodies *Bodies
 }
 
 // form is how a needle is written.
@@ -60,6 +62,8 @@ type Set struct {
 	sizes   map[int64]bool      // of these files
 	twins   map[string]compiled // package/module → what its compiled form would hold
 	project project
+	bodies  *Bodies    // nil where no mask took any out
+	base    *tree.Tree // where copies of them would be
 }
 
 const (
@@ -75,7 +79,7 @@ const (
 // added lines of code that are long enough, say something, and stand nowhere in
 // the base; and of these the literals and names that survive a compiler.
 func Needles(t Task) *Set {
-	s := &Set{counts: map[string]int{}, files: map[string]needle{}, twins: map[string]compiled{}, sizes: map[int64]bool{}, project: projectOf(t)}
+	s := &Set{counts: map[string]int{}, files: map[string]needle{}, twins: map[string]compiled{}, sizes: map[int64]bool{}, project: projectOf(t), bodies: t.Bodies, base: t.Base}
 	var found []needle
 	for _, p := range []struct {
 		patch []byte

@@ -19,7 +19,7 @@ import (
 )
 
 // Scanner is the version of the rules, as rows name it.
-const Scanner = "3"
+const Scanner = "4"
 
 // Walk visits every file that a solver gets, in any order; a path may come more
 // than once (a file that an upper layer hides is there all the same). An image's
@@ -62,13 +62,26 @@ const (
 //     that the change brings into it are a leak;
 //   - history in the task's .git beyond one neutral commit, a later release of the
 //     project in any cache, and a second copy of it on the search path are leaks by
-//     their paths.
+//     their paths;
+//   - of a library, so are files of its starter that hold lines of the bodies that were
+//     taken out (Bodies), where these are more than one in a hundred of them.
 func Scan(ctx context.Context, s *Set, walk Walk) (schemas.Scan, error) {
 	sc := &scan{ctx: ctx, set: s, matcher: matcherOf(s.needles), copies: newCopies(s.project)}
 	if err := walk(ctx, sc.visit); err != nil {
 		return schemas.Scan{}, fmt.Errorf("leak scan: %w", err)
 	}
 	hits := append(sc.judge(), sc.copies.hits()...)
+	if s.bodies != nil {
+		copies, err := s.bodies.Copies(ctx, s.base)
+		if err != nil {
+			return schemas.Scan{}, fmt.Errorf("leak scan: %w", err)
+		}
+		if s.bodies.Share(copies) > mostCopied {
+			for _, c := range copies {
+				hits = append(hits, hitOf(needle{text: c.Text, kind: KindSolution}, place{name: sandbox.TreePath + "/" + c.Path}))
+			}
+		}
+	}
 	slices.SortFunc(hits, func(a, b schemas.Hit) int {
 		return cmp.Or(strings.Compare(a.Place, b.Place), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Needle, b.Needle))
 	})
@@ -101,6 +114,8 @@ type scan struct {
 	unread  []string      // what looked packed and could not be unpacked
 	bytes   int64
 	budget  int64 // bytes that may still be unpacked from the file at hand
+	// text takes what is not unpacked further, in the place of the search for needles; nil: that.
+	text func(name string, r io.Reader, depth int) error
 }
 
 func (sc *scan) visit(name string, info fs.FileInfo, open func() (io.ReadCloser, error)) error {
@@ -156,7 +171,10 @@ func strayHistory(name string, info fs.FileInfo) bool {
 }
 
 // leaf searches one run of bytes that is not unpacked further.
-func (sc *scan) leaf(name string, r io.Reader, head []byte) error {
+func (sc *scan) leaf(name string, r io.Reader, head []byte, depth int) error {
+	if sc.text != nil {
+		return sc.text(name, r, depth)
+	}
 	p := place{name: name, binary: slices.Contains(head, 0)}
 	n, err := sc.matcher.read(r, func(i int) {
 		if p.found == nil {
@@ -174,14 +192,14 @@ func (sc *scan) leaf(name string, r io.Reader, head []byte) error {
 }
 
 // texts searches the strings of a JSON document as they read: escapes hide lines.
-func (sc *scan) texts(name string, b []byte) error {
+func (sc *scan) texts(name string, b []byte, depth int) error {
 	var v any
 	if json.Unmarshal(b, &v) != nil {
 		return nil // no JSON after all; its raw bytes were searched
 	}
 	var buf strings.Builder
 	collectStrings(v, &buf)
-	return sc.leaf(name+"!strings", strings.NewReader(buf.String()), nil)
+	return sc.leaf(name+"!strings", strings.NewReader(buf.String()), nil, depth)
 }
 
 func collectStrings(v any, buf *strings.Builder) {

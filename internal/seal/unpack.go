@@ -87,14 +87,14 @@ func (sc *scan) stream(name string, r io.Reader, size int64, depth int) error {
 	isJSON := path.Base(name) == ConfigFile || path.Ext(name) == ".ipynb"
 	wanted := sc.set.sizes[size] || sc.set.hasTwin(name)
 	if unpack == nil && !isJSON && !wanted {
-		return sc.leaf(name, br, head)
+		return sc.leaf(name, br, head, depth)
 	}
 	s, err := newSpool(br)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := sc.leaf(name, s.reader(), head); err != nil {
+	if err := sc.leaf(name, s.reader(), head, depth); err != nil {
 		return err
 	}
 	if wanted || isJSON {
@@ -104,7 +104,7 @@ func (sc *scan) stream(name string, r io.Reader, size int64, depth int) error {
 		}
 		sc.whole(name, b)
 		if isJSON {
-			return sc.texts(name, b)
+			return sc.texts(name, b, depth)
 		}
 	}
 	if unpack == nil {

@@ -16,10 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/tree"
 )
 
-const lathePatch = `--- a/src/lathe/core.py
+const lathePatch = `diff --git a/src/lathe/core.py b/src/lathe/core.py
+--- a/src/lathe/core.py
 +++ b/src/lathe/core.py
 @@ -18,1 +18,3 @@
 -    raise NotImplementedError
@@ -35,7 +37,7 @@ func lathe(t *testing.T) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Name: "lathe", Version: "1", Language: "python", Ships: ships, Patch: []byte(lathePatch), Built: &Pages{
+	o := Options{Name: "lathe", Version: "1", Language: "python", Ships: ships, Built: &Pages{
 		Tool: "Sphinx 7", Files: map[string][]byte{"_images/lathe.svg": []byte("<svg xmlns='http://www.w3.org/2000/svg'/>")}, Lost: []string{"furo"},
 	}}
 	var entries []tree.Entry
@@ -47,6 +49,9 @@ func lathe(t *testing.T) Options {
 		entries = append(entries, tree.Entry{Path: f.Name, Mode: tree.ModeFile, Data: f.Data})
 	}
 	if o.Starter, err = tree.New(entries); err != nil {
+		t.Fatal(err)
+	}
+	if o.Bodies, err = seal.BodiesOf(o.Starter, []byte(lathePatch), ships); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -78,8 +83,8 @@ func TestBuildOfPages(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{leftProject: 1, leftPicture: 2, leftExtension: 1}, s.Left); diff != "" {
 		t.Error(diff)
 	}
-	if leaks := Leaks(s.Markdown, o); leaks != nil {
-		t.Errorf("%q", leaks)
+	if leak := Leak(s.Markdown, o.Bodies); leak != "" {
+		t.Errorf("%q", leak)
 	}
 	if _, err := s.HTML(); err != nil {
 		t.Error(err)

@@ -28,6 +28,7 @@ import (
 	"unicode"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/tree"
 )
 
@@ -48,7 +49,7 @@ type Options struct {
 	Language string // of the code part
 	Starter  *tree.Tree
 	Ships    func(path string) bool // reports whether a path is of the code part
-	Patch    []byte                 // from the starter to the release: what must not be told
+	Bodies   *seal.Bodies           // that were taken out: what must not be told; nil for none
 	Built    *Pages                 // the documentation as its own tool has built it; nil: files are read
 }
 
@@ -100,9 +101,8 @@ func Build(o Options) Spec {
 	if s.Reference = ok; ok {
 		docs = append(docs, reference)
 	}
-	leaks := bodies(o)
 	for i := range docs {
-		n, whole := leaks.redact(&docs[i])
+		n, whole := redact(&docs[i], o.Bodies)
 		s.Redacted += n
 		if whole {
 			b.left[leftLeak]++

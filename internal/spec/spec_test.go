@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -103,16 +104,22 @@ func TestBuildOfNothing(t *testing.T) {
 	}
 }
 
-func with(o Options, patch string) Options {
-	o.Patch = []byte(patch)
-	return o
+func bodiesOf(t *testing.T, starter *tree.Tree) *seal.Bodies {
+	t.Helper()
+	bodies, err := seal.BodiesOf(starter, []byte(body), ships)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bodies
 }
+
+const starter = "def f(name, size):\n    raise NotImplementedError\n\n\ndef g(\n    other: dict[str, int] | None = None,\n    more: list[tuple[int, str]] = None,\n): ...\n"
 
 // body is what a patch puts back.
 const body = `diff --git a/a.py b/a.py
 --- a/a.py
 +++ b/a.py
-@@ -1,2 +1,11 @@
+@@ -1,2 +1,18 @@
  def f(name, size):
 -    raise NotImplementedError
 +    total = compute_total(name)
@@ -121,6 +128,13 @@ const body = `diff --git a/a.py b/a.py
 +    for piece in total:
 +        log.debug(name, piece)
 +        send_it(name, piece)
++        keep_it(name, piece, total)
++        count_it(total, size)
++    try:
++        read_it(name)
++    except OSError as e:
++        if e.name is None:
++            raise
 +    class Inner:
 +        other: dict[str, int] | None = None,
 +        more: list[tuple[int, str]] = None,
@@ -138,6 +152,7 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 		"one_long_line":        {"return [transform_everything(name, piece) for piece in split_by(total)]", true},
 		"three_short_lines":    {"for piece in more:\n  for piece in total:\n    log.debug(name, piece)\n    send_it(name, piece)", true},
 		"two_short_lines":      {"log.debug(name, piece)\n    send_it(name, piece)", false},
+		"words_of_an_example":  {"except OSError as e:\n    if e.name is None:\n        raise", false},
 		"one_line":             {"total = compute_total(name)", false},
 		"two_that_are_apart":   {"total = compute_total(name)\nprint(1)\nif total > size: return compute_none()", false},
 		"two_of_a_signature":   {"other: dict[str, int] | None = None,\nmore: list[tuple[int, str]] = None,", false},
@@ -146,17 +161,18 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"# T\n\n```python\n" + c.code + "\n```\n", "# T\n\nText:\n\n    " + strings.ReplaceAll(c.code, "\n", "\n    ") + "\n", "- item\n\n  ~~~\n  " + strings.ReplaceAll(c.code, "\n", "\n  ") + "\n  ~~~\n"} {
-				tr, err := tree.New(files(map[string]string{"README.md": text, "a.py": "def f(name, size):\n    raise NotImplementedError\n\n\ndef g(\n    other: dict[str, int] | None = None,\n    more: list[tuple[int, str]] = None,\n): ...\n"}))
+				tr, err := tree.New(files(map[string]string{"README.md": text, "a.py": starter}))
 				if err != nil {
 					t.Fatal(err)
 				}
 				o := Options{Name: "acme", Starter: tr, Language: "python", Ships: ships}
-				if open := Build(o); len(Leaks(open.Markdown, with(o, body))) > 0 != c.gone {
-					t.Errorf("Leaks of %s: %v", open.Markdown, !c.gone)
+				bodies := bodiesOf(t, tr)
+				if open := Build(o); Leak(open.Markdown, bodies) != "" != c.gone {
+					t.Errorf("Leak of %s: %v", open.Markdown, !c.gone)
 				}
-				o.Patch = []byte(body)
+				o.Bodies = bodies
 				s := Build(o)
-				if s.Redacted > 0 != c.gone || strings.Contains(s.Markdown, leftOut) != c.gone || len(Leaks(s.Markdown, o)) > 0 {
+				if s.Redacted > 0 != c.gone || strings.Contains(s.Markdown, leftOut) != c.gone || Leak(s.Markdown, bodies) != "" {
 					t.Errorf("%d blocks are left out of\n%s", s.Redacted, s.Markdown)
 				}
 			}
@@ -167,13 +183,19 @@ func TestCodeOfBodiesIsLeftOut(t *testing.T) {
 func TestDocumentOfBodiesIsLeftOut(t *testing.T) {
 	t.Parallel()
 	block := "```\ntotal = compute_total(name)\nif total > size: return compute_none()\n```\n\n"
-	tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + strings.Repeat(block, maxBlocks+1)}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := Build(Options{Name: "acme", Starter: tr, Language: "python", Ships: ships, Patch: []byte(body)})
-	if s.Left[leftLeak] != 1 || s.Redacted != maxBlocks+1 || strings.Contains(s.Markdown, "Words.") {
-		t.Errorf("%+v", s)
+	for text, redacted := range map[string]int{
+		strings.Repeat(block, maxBlocks+1): maxBlocks + 1,
+		// Words in sentences are no code.
+		"Do `total = compute_total(name)`; `if total > size: return compute_none()`.\n\n- `for piece in total: log.debug(name, piece)`\n- `send_it(name, piece)`, `keep_it(name, piece, total)`, `count_it(total, size)`\n": 0,
+	} {
+		tr, err := tree.New(files(map[string]string{"README.md": "# T\n\nWords.\n\n" + text, "a.py": starter}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := Build(Options{Name: "acme", Starter: tr, Language: "python", Ships: ships, Bodies: bodiesOf(t, tr)})
+		if s.Left[leftLeak] != 1 || s.Redacted != redacted || strings.Contains(s.Markdown, "Words.") {
+			t.Errorf("%+v", s)
+		}
 	}
 }
 

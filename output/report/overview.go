@@ -37,6 +37,7 @@ func modelOf(m score.Model) modelRow {
 	}
 	add("Faults of the harness", "%d", m.Faults)
 	add("Predictions that touch tests", "%d", x.Tampered)
+	add("Predictions to look at (they pass and use what can reach the tests)", "%d", x.ToReview)
 	add("Predictions that were mended", "%d", x.Mended)
 	add("Predictions with files left out", "%d", x.LeftOut)
 	add("Mean share of FAIL_TO_PASS", "%s", percent(x.FVRate))

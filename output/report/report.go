@@ -88,6 +88,7 @@ type page struct {
 	Statistics  []output.Statistic
 	Tasks       []plot
 	Models      []modelRow
+	Review      []reviewRow
 	Breakdowns  []table
 	Rows        []listRow
 	Kinds       []string
@@ -96,6 +97,13 @@ type page struct {
 	dataset     *output.Dataset
 	modelNames  []string // in the order of Models
 	linesOfTask map[string][]score.Line
+}
+
+// reviewRow is one answer that passes and uses what can reach the tests.
+type reviewRow struct {
+	Anchor, Name, Model string
+	Sample              int
+	Uses                []string
 }
 
 // fact is a name and its value.
@@ -146,6 +154,9 @@ func (p *page) grade(g *score.Grades, tasks map[string]bool) error {
 			return fmt.Errorf("%s:%d: model %q is not in %s%s", score.ResultsFile, i+1, l.Model, score.MetricsFile, nearest.Hint(l.Model, p.modelNames))
 		}
 		p.linesOfTask[l.Instance] = append(p.linesOfTask[l.Instance], l)
+	}
+	for _, l := range g.ToReview() {
+		p.Review = append(p.Review, reviewRow{anchor(l.Instance), short(l.Instance, mostName), short(l.Model, mostName), l.Sample, usesOf(l)})
 	}
 	p.Breakdowns = resolvedBy(g.Models, p.Tasks)
 	for _, v := range schemas.Verdicts {

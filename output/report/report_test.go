@@ -66,6 +66,7 @@ func gradesOf(t testing.TB, d *output.Dataset, models map[string][]schemas.Verdi
 			}
 			g := schemas.Grade{Prediction: p, Verdict: v, Applied: schemas.AppliedExact, Files: r.Benchmint.Parts[schemas.PartCode], Detail: "as told <b>"}
 			g.F2P, g.P2P = &schemas.Score{Want: 1, Passed: 1}, &schemas.Score{Want: 5, Passed: 5}
+			g.Uses = []schemas.Use{{Path: "a.py", Line: 3, What: "gc", Why: "finds every object"}}
 			if v != schemas.VerdictPass {
 				g.F2P = &schemas.Score{Want: 1, Missed: r.FailToPass}
 				g.Tampered = []string{"conftest.py"}
@@ -187,6 +188,9 @@ func hostile(t testing.TB) (*output.Dataset, *score.Grades) {
 	add(t, d, "acme__"+strings.NewReplacer("/", "", "\x00", "").Replace(hostileText), func(*output.Row) {})
 	g := gradesOf(t, d, map[string][]schemas.Verdict{hostileText: {schemas.VerdictFail, schemas.VerdictPass}, "b": {""}})
 	g.Lines[0].Detail, g.Lines[0].Fault = hostileText, hostileText
+	for i := range g.Lines {
+		g.Lines[i].Uses = []schemas.Use{{Path: hostileText, What: hostileText, Why: hostileText}}
+	}
 	return d, g
 }
 

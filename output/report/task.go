@@ -365,6 +365,18 @@ func (v *taskView) provenance(r output.Row) {
 	v.Steps, v.Evidence, v.Notes, v.Range = steps, evidence, notes, commits
 }
 
+// usesOf says what an answer adds that can reach the tests, a line each.
+func usesOf(l score.Line) []string {
+	var out []string
+	for i, u := range l.Uses {
+		if i == mostMiss {
+			return append(out, fmt.Sprintf("and %d more (%s)", len(l.Uses)-mostMiss, score.ResultsFile))
+		}
+		out = append(out, short(fmt.Sprintf("%s (%s:%d): %s", headOf(u.What, mostName), headOf(u.Path, mostName), u.Line, u.Why), mostText))
+	}
+	return out
+}
+
 // answerOf says what a prediction came to, and why.
 func answerOf(l score.Line) answer {
 	a := answer{Model: short(l.Model, mostName), Sample: l.Sample, Verdict: verdictOf(l), Class: "bad"}
@@ -397,6 +409,9 @@ func answerOf(l score.Line) answer {
 	f.add("Read", strings.Join(l.Read, "; "))
 	f.add("Mended", strings.Join(l.Mended, "; "))
 	f.add("Files", strings.Join(l.Files, ", "))
+	for _, u := range usesOf(l) {
+		f.add("Uses", u)
+	}
 	f.add("Detail", l.Detail)
 	if l.Verdict == "" {
 		f.add("Fault", l.Fault)

@@ -213,6 +213,7 @@ type Line struct {
 	P2P      *schemas.Score `json:"PASS_TO_PASS,omitempty"`
 	Tampered []string       `json:"tampered,omitempty"`
 	Files    []string       `json:"files,omitempty"`
+	Uses     []schemas.Use  `json:"uses,omitempty"`
 	Tokens   int64          `json:"total_tokens,omitempty"`
 	Cost     float64        `json:"cost,omitempty"`
 	// LibraryScore is that of a library, nil for other kinds.
@@ -231,7 +232,7 @@ func (e Evaluation) Lines() []Line {
 		l := Line{
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
 			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Tampered: g.Tampered, Files: g.Files,
-			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost, Service: g.Service,
+			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost, Service: g.Service, Uses: g.Uses,
 		}
 		if a.Task.Kind == schemas.KindLibrary {
 			s := a.Task.LibraryScore(g)

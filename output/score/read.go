@@ -63,6 +63,17 @@ func Read(dir string) (*Grades, error) {
 	return g, nil
 }
 
+// ToReview are the lines of predictions that pass and use what can reach their tests.
+func (g *Grades) ToReview() []Line {
+	var out []Line
+	for _, l := range g.Lines {
+		if l.Resolved && len(l.Uses) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // validate names what no line can be.
 func (l Line) validate() error {
 	switch {

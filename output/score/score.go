@@ -93,6 +93,8 @@ type Metrics struct {
 	PassAtTasks map[int]int             `json:"pass_at_tasks"`
 	Verdicts    map[schemas.Verdict]int `json:"verdicts"`
 	Tampered    int                     `json:"tampered"`
+	// ToReview counts the predictions that pass and use what can reach the tests' own process.
+	ToReview int `json:"to_review"`
 	// Mended and LeftOut count predictions whose text had to be mended, and those that name files without
 	// their content.
 	Mended  int      `json:"mended"`
@@ -130,6 +132,7 @@ func Of(answers []Answer) Metrics {
 		m.FilePrecision += precision
 		m.FileRecall += recall
 		m.Tampered += one(len(g.Tampered) > 0)
+		m.ToReview += one(g.Verdict == schemas.VerdictPass && len(g.Uses) > 0)
 		m.Mended += one(len(g.Mended) > 0)
 		m.LeftOut += one(len(g.Left) > 0)
 		if n := g.Prediction.Tokens; n > 0 {

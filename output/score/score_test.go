@@ -79,6 +79,8 @@ func made() []Answer {
 		answer("x__y-2", "m", 2, schemas.VerdictEmpty, nil, nil),
 	}
 	a[0].Grade.Prediction.Tokens, a[1].Grade.Prediction.Tokens, a[0].Grade.Prediction.Cost = 100, 300, 0.5
+	a[0].Grade.Uses = []schemas.Use{{Path: "a.py", Line: 3, What: "gc", Why: "finds every object"}}
+	a[1].Grade.Uses = a[0].Grade.Uses // does not pass
 	a[1].Grade.Tampered = []string{"conftest.py"}
 	return a
 }
@@ -90,12 +92,12 @@ func TestOf(t *testing.T) {
 	got := map[string]float64{
 		"tasks": float64(m.Tasks), "predictions": float64(m.Predictions), "resolved": m.Resolved.Rate, "applied": m.Applied.Rate, "fv": m.FV.Rate, "fv_rate": m.FVRate,
 		"rt": m.RT.Rate, "rt_rate": m.RTRate, "file": m.File.Rate, "precision": m.FilePrecision, "recall": m.FileRecall, "tokens": m.Tokens, "cost": m.Cost,
-		"pass@1": m.PassAt[1], "pass@2": m.PassAt[2], "pass@3": m.PassAt[3], "tampered": float64(m.Tampered),
+		"pass@1": m.PassAt[1], "pass@2": m.PassAt[2], "pass@3": m.PassAt[3], "tampered": float64(m.Tampered), "to_review": float64(m.ToReview),
 	}
 	want := map[string]float64{
 		"tasks": 2, "predictions": 5, "resolved": 1. / 5, "applied": 3. / 5, "fv": 2. / 5, "fv_rate": (1 + 0.5 + 1) / 5,
 		"rt": 2. / 5, "rt_rate": (1 + 1 + 0.75) / 5, "file": 1. / 5, "precision": (1 + 1 + 0.5) / 5, "recall": (1 + 0.5 + 1) / 5, "tokens": 200, "cost": 0.5,
-		"pass@1": (0.5 + 0) / 2, "pass@2": (1. + 0) / 2, "pass@3": 0, "tampered": 1,
+		"pass@1": (0.5 + 0) / 2, "pass@2": (1. + 0) / 2, "pass@3": 0, "tampered": 1, "to_review": 1,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Error(diff)

@@ -34,7 +34,7 @@ func (r release) Provisioned(string) (schemas.Provisioned, error) {
 }
 
 func (r release) trees() states.Trees {
-	return states.Trees{B: r.starter, S: r.starter, G: r.solution, Patch: []byte("--- a/src/kit/core.py\n+++ b/src/kit/core.py\n@@ -8,1 +8,4 @@\n-        raise NotImplementedError\n" +
+	return states.Trees{B: r.starter, S: r.starter, G: r.solution, Patch: []byte("diff --git a/src/kit/core.py b/src/kit/core.py\n--- a/src/kit/core.py\n+++ b/src/kit/core.py\n@@ -12,1 +12,4 @@\n-        raise NotImplementedError\n" +
 		"+        secret_sauce = [n * 7919 for n in range(times)]\n+        for drop in secret_sauce:\n+            self.spill(drop, of=secret_sauce)\n+        return len(secret_sauce)\n")}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/pdf"
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/screen"
+	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/internal/spec"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -41,14 +42,12 @@ func (d *Documenter) specify(ctx context.Context, f facts) (*schemas.Specificati
 	for _, l := range d.builder.Languages {
 		plugins = append(plugins, l)
 	}
-	rules := parts.New(plugins...)
-	made := spec.Options{
-		Name: path.Base(f.start.Repo), Version: f.release.Version, Language: f.start.Language, Starter: f.starter, Patch: f.patch,
-		Ships: func(p string) bool {
-			part, rule := rules.Part(p, f.starter)
-			return parts.Ships(p, part, rule)
-		},
+	ships := parts.New(plugins...).Shipped(f.starter)
+	bodies, err := seal.BodiesOf(f.starter, f.patch, ships)
+	if err != nil {
+		return nil, err
 	}
+	made := spec.Options{Name: path.Base(f.start.Repo), Version: f.release.Version, Language: f.start.Language, Starter: f.starter, Bodies: bodies, Ships: ships}
 	pages, err := d.pages(f.built)
 	if err != nil {
 		return nil, err
@@ -67,8 +66,8 @@ func (d *Documenter) specify(ctx context.Context, f facts) (*schemas.Specificati
 	}
 	built.Markdown, out.Masked = masked(built.Markdown, string(f.patch))
 	out.Words = len(strings.Fields(built.Markdown))
-	if leaks := spec.Leaks(built.Markdown, made); len(leaks) > 0 {
-		return nil, pipeline.Reject(schemas.LeakyStatement, "the specification holds lines of the implementation: %.200q", leaks[0])
+	if leak := spec.Leak(built.Markdown, bodies); leak != "" {
+		return nil, pipeline.Reject(schemas.LeakyStatement, "the specification holds lines of the implementation: %.200q", leak)
 	}
 	if err := d.keep(out, schemas.SpecificationText, []byte(built.Markdown)); err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func released(t *testing.T) facts {
 			"docs/p.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>",
 			"lathe.py":   "def turn(length):\n    \"\"\"Turns.\"\"\"\n    raise NotImplementedError\n",
 		}),
-		patch: []byte("--- a/lathe.py\n+++ b/lathe.py\n@@ -3,1 +3,3 @@\n-    raise NotImplementedError\n+    spindle = mount('bot@code.io', length)\n+    spindle.spin(until=length * 2)\n+    return spindle.result\n"),
+		patch: []byte("diff --git a/lathe.py b/lathe.py\n--- a/lathe.py\n+++ b/lathe.py\n@@ -3,1 +3,3 @@\n-    raise NotImplementedError\n+    spindle = mount('bot@code.io', length)\n+    spindle.spin(until=length * 2)\n+    return spindle.result\n"),
 	}
 }
 

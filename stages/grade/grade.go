@@ -20,6 +20,7 @@ import (
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
+	"github.com/benchmint/benchmint/internal/uses"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
@@ -155,6 +156,12 @@ func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *s
 		// The tests of a proved task apply to its base: what they do not fit is the answer's.
 		grade.Verdict, grade.Limit, grade.Detail = schemas.VerdictFail, schemas.Tampered, err.Error()
 		return nil, nil
+	}
+	if err == nil {
+		grade.Uses = uses.Added(d.task.Trees.S, guarded, func(p string) bool {
+			part, _ := g.rules.PartBy(p, d.task.Trees.B, guarded)
+			return part == schemas.PartTest
+		})
 	}
 	return guarded, err
 }

@@ -3,8 +3,8 @@
 // were recorded, and are added to S and G.
 //
 // It takes bodies out of the code part alone: tests, docs and examples stay as they are,
-// since they say what is asked for. It never runs code, and never leaves a file out of a
-// starter: what cannot be masked is a reject.
+// since they say what is asked for; but a document that holds copies of bodies is left out of the
+// starter and of the solution. It never runs code: what cannot be masked is a reject.
 //
 // A slice is masked as the whole is, and all that is said of it (functions, body lines, what is
 // left of them) is about its functions alone.
@@ -38,7 +38,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "5, " + secrets.RulesVersion
+const Version = "6, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -135,6 +135,18 @@ func (m *Masker) run(ctx context.Context, c schemas.Cut) (schemas.Start, error) 
 		var without []gitrepo.Edit
 		if goal, without, err = m.deployed(ctx, solution, c); err != nil {
 			return none, err
+		}
+		edits = append(edits, without...)
+	}
+	if c.Kind() == schemas.KindLibrary {
+		var without []gitrepo.Edit
+		if done.Copies, without, err = m.copies(ctx, solution, c, edits); err != nil {
+			return none, err
+		}
+		if len(without) > 0 {
+			if goal, err = m.repos.Graft(ctx, c.Repo, source, without); err != nil {
+				return none, fmt.Errorf("making the tree of the solution: %w", err)
+			}
 		}
 		edits = append(edits, without...)
 	}

@@ -220,6 +220,44 @@ func TestPythonLoads(t *testing.T) {
 	}
 }
 
+// TestCopies: a document with copies of bodies is in no state, and what the build or the tests need stays; both are
+// named. The bodies of a slice are those of the slice.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	const body = "    scaled = [value * factor for value in values if value > least]\n    for found in scaled:\n        report(found, limit=factor, least=least)\n    return sorted(scaled, key=abs)\n"
+	dir := gitrepotest.New(t, "-- commit: Release --\n-- pyproject.toml --\n[project]\nname = \"widget\"\nreadme = \"README.md\"\n-- README.md --\n"+body+"-- docs/use.md --\nscale()\n-- docs/copied.rst --\n"+body+
+		"-- notes/changes.patch --\n+"+strings.ReplaceAll(body, "\n", "\n+")+"\n-- widget/data/copy.txt --\n"+body+
+		"-- tests/test_widget.py --\nfrom widget import scale\n\n\ndef copied(values, factor, least):\n"+body+"-- widget/__init__.py --\ndef scale(values, factor, least):\n"+body+"\n\ndef other(a):\n    return a\n")
+	start, blobs, err := run(t, dir, mask.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []schemas.BodyCopy{
+		{Path: "README.md", Stays: true}, {Path: "docs/copied.rst"}, {Path: "notes/changes.patch"}, {Path: "tests/test_widget.py", Stays: true}, {Path: "widget/data/copy.txt", Stays: true},
+	}
+	if diff := cmp.Diff(want, start.Masked.Copies); diff != "" {
+		t.Errorf("copies (-want +got):\n%s", diff)
+	}
+	repo := open(t, dir)
+	defer repo.Close()
+	trees, err := states.Maker{Repos: one{repo}, Blobs: blobs}.Of(t.Context(), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []*tree.Tree{trees.B, trees.S, trees.G} {
+		if state.Has("docs/copied.rst") || state.Has("notes/changes.patch") || !state.Has("docs/use.md") || !state.Has("README.md") {
+			t.Errorf("%q", state.Paths())
+		}
+	}
+	if diff := cmp.Diff([]string{"widget/__init__.py"}, start.Paths(schemas.PartCode)); diff != "" || strings.Contains(string(trees.Patch), "copied.rst") {
+		t.Errorf("the patch is more than the code:\n%s\n%s", diff, trees.Patch)
+	}
+	start, _, err = runSlice(t, dir, "strict", &schemas.Slice{Function: "widget/__init__.py::other", Name: "other"}, mask.Default())
+	if err != nil || start.Masked.Copies != nil {
+		t.Errorf("of another function: %v, %v", start.Masked, err)
+	}
+}
+
 func TestRejects(t *testing.T) {
 	t.Parallel()
 	half := mask.Default()

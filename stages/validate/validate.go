@@ -15,10 +15,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/states"
@@ -93,9 +96,13 @@ func (v *Validator) Prove(ctx context.Context, m Material) (schemas.Proof, error
 	if err != nil {
 		return schemas.Proof{}, err
 	}
+	bodies, err := v.bodies(m)
+	if err != nil {
+		return schemas.Proof{}, err
+	}
 	needles := seal.Needles(seal.Task{
 		Base: m.Trees.B, Solution: m.Trees.G, Patch: m.Trees.Patch, TestPatch: m.Trees.TestPatch,
-		Name: m.Start.Repo, Commit: m.Start.Commit, Version: version(m),
+		Name: m.Start.Repo, Commit: m.Start.Commit, Version: version(m), Bodies: bodies,
 	})
 	return v.proveCase(ctx, task{
 		Case: c, statement: m.Statement,
@@ -118,6 +125,15 @@ func version(m Material) string {
 		return ""
 	}
 	return m.Version
+}
+
+// bodies are those that were taken out of a library, nil for a task of another kind.
+func (v *Validator) bodies(m Material) (*seal.Bodies, error) {
+	if m.Start.Kind != schemas.KindLibrary {
+		return nil, nil
+	}
+	rules := parts.New(slices.Collect(maps.Values(v.Builder.Languages))...)
+	return seal.BodiesOf(m.Trees.B, m.Trees.Patch, rules.Shipped(m.Trees.B))
 }
 
 // task is one start with all that its proof rests on.
