@@ -13,6 +13,8 @@ type Compiler interface {
 	// Compile builds the programs of one of Runs, with its inputs. Its Collect is one file. false where the command
 	// has to run its tests itself.
 	Compile(r schemas.Recipe, run recipe.TestRun) (recipe.Step, bool)
+	// Compiled reports whether a path of the test part is in the programs, which do not read it again.
+	Compiled(path string) bool
 	// Told is what tells a run from another one with the same step, but for what is random.
 	Told(run recipe.TestRun) []byte
 	// Programs are the processes that the collected file tells of.

@@ -65,6 +65,9 @@ func (Language) Compile(_ schemas.Recipe, run recipe.TestRun) (recipe.Step, bool
 	}, true
 }
 
+// Compiled implements lang.Compiler.
+func (Language) Compiled(p string) bool { return strings.HasSuffix(p, "_test.go") }
+
 // Told is the packages of a run, and the lists of tests that run apart.
 func (Language) Told(run recipe.TestRun) []byte {
 	var out []byte

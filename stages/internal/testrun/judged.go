@@ -25,7 +25,11 @@ func (b *Bench) test(ctx context.Context, at Place, layer sandbox.Layer, tr reci
 		for _, p := range b.Own {
 			own[path.Join(sandbox.TreePath, p)] = true
 		}
-		tr.Sealed = slices.Concat(tr.Sealed, slices.DeleteFunc(slices.Clone(b.judged(at.Tree)), func(p string) bool { return own[p] }))
+		c, compiles := b.Runner.(lang.Compiler)
+		compiles = compiles && layer.ID != at.Layer.ID
+		tr.Sealed = slices.Concat(tr.Sealed, slices.DeleteFunc(slices.Clone(b.judged(at.Tree)), func(p string) bool {
+			return own[p] || compiles && c.Compiled(p) // each file is a mount
+		}))
 	case !b.Sealed:
 		tr.Watch = slices.DeleteFunc(slices.Clone(b.judged(at.Tree)), func(p string) bool { return strings.HasSuffix(p, "/") })
 	}
