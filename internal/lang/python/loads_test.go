@@ -1,9 +1,14 @@
 package python
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 const someLoads = `{"names": ["pytest", "six", "json"]}`
@@ -59,4 +64,40 @@ func TestForeign(t *testing.T) {
 			t.Errorf("%s: %s", tc.name, diff)
 		}
 	}
+}
+
+// TestLoads: every interpreter tells what it loads, and loads nothing else when it is told to.
+func TestLoads(t *testing.T) {
+	t.Parallel()
+	forEach(t, func(t *testing.T, r runner) {
+		a := txtar.Parse([]byte(`-- test_a.py --
+def test_a():
+    pass
+-- strange.py --
+def pytest_configure(config):
+    raise RuntimeError("it was loaded")
+-- strange-1.dist-info/METADATA --
+Metadata-Version: 2.1
+Name: strange
+Version: 1
+-- strange-1.dist-info/entry_points.txt --
+[pytest11]
+strange = strange
+`))
+		root, run := runOf(t, a, lang.Select{Number: 1}, venvPath+"/bin/python", "-m", "pytest")
+		if s := execute(t, r, filepath.Dir(root), root, run); len(s.report.Tests) > 0 {
+			t.Fatalf("the plugin is not loaded by itself: %s", s.output)
+		}
+		ask := Language{}.Loads(schemas.Recipe{})
+		told := execute(t, r, filepath.Dir(root), root, ask)
+		c := configOf(ask)
+		loads, err := Language{}.Loaded(lang.Output{Run: ask, Report: told.said})
+		if err != nil {
+			t.Fatalf("%v: %s, nonce %s", err, told.output, c.Nonce)
+		}
+		s := execute(t, r, filepath.Dir(root), root, Language{}.Only(run, loads))
+		if diff := cmp.Diff(map[string]schemas.Status{"test_a.py::test_a": schemas.Passed}, statuses(s.report)); diff != "" {
+			t.Errorf("%s: %s", diff, s.output)
+		}
+	})
 }

@@ -114,6 +114,7 @@ func findPython(version string) string {
 // session is one process of pytest under the plugin, outside any sandbox.
 type session struct {
 	report testlog.Report
+	said   []byte // the report as it came
 	output string
 	exit   int
 }
@@ -199,8 +200,9 @@ func execute(t *testing.T, r runner, dir, root string, run recipe.TestRun) sessi
 		exit = 128 + int(status.Signal()) // as sandboxes say it
 	}
 	result := sandbox.Result{End: sandbox.Exited, ExitCode: exit, Output: out.Bytes()}
-	got := Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: said(), Result: result}})
-	return session{report: got, output: out.String(), exit: exit}
+	report := said()
+	got := Language{}.Parse(schemas.Recipe{}, []lang.Output{{Run: run, Report: report, Result: result}})
+	return session{report: got, said: report, output: out.String(), exit: exit}
 }
 
 // converse gives a command the descriptors of a channel; said is what it wrote, once
