@@ -89,6 +89,7 @@ func pythonTask(t *testing.T) attacked {
 		unit:     func(id string) string { unit, _, _ := strings.Cut(id, "::"); return unit },
 		each: []string{
 			"helpers_rewritten", "conftest_added", "plugin_of_another_case", "plugin_of_setup", "variable_of_a_pth", "runner_changed_by_the_build", "library_module_in_the_tree", "rewrites_the_tests", "moves_the_tests", "plants_bytecode", "table_behind_a_linked_folder", "table_of_the_runner", "table_behind_a_link", "plugin_of_an_egg", "pytest_in_the_tree",
+			"library_package_behind_a_link", "library_module_of_the_build", "finder_with_code_in_its_data", "line_of_a_pth_that_goes_on", "files_with_the_name_of_the_runner_and_a_blank", "helper_becomes_a_package", "tests_become_a_package",
 			"build_that_changes_the_tests", "build_that_adds_a_conftest", "build_that_blames_the_disk", "exit_in_the_test", "reads_the_settings", "hooks_its_way_in", "replaces_every_function", "knows_the_plugin", "fork_writes_later",
 		},
 	}
@@ -113,7 +114,7 @@ func goTask(t *testing.T) attacked {
 		unit: func(id string) string { unit, _, _ := strings.Cut(id, "::"); return unit },
 		each: []string{
 			"helpers_rewritten", "test_main_added", "replaced_dependency", "vendored_dependency", "workspace_with_a_fake", "filters_what_it_prints", "module_behind_a_link", "vendored_behind_a_link",
-			"exit_with_the_last_word", "frames_before_the_failure", "ghost", "mutes_for_a_moment", "names_from_the_inputs", "no_test_can_fail", "knows_the_example",
+			"exit_with_the_last_word", "frames_before_the_failure", "ghost", "mutes_for_a_moment", "names_from_the_inputs", "no_test_can_fail", "knows_the_example", "more_records_than_can_be_read",
 		},
 	}
 }

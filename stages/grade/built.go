@@ -77,7 +77,8 @@ func (g *Grader) changedByBuild(ctx context.Context, d *prepared, b *testrun.Ben
 		if b.Environment.Recipe.Service != nil && schemas.InSuite(p) && now[p] == "" {
 			continue // the suite lies beside the service, which never sees it
 		}
-		if g.ofTask(d.bench.Lang, p, at.Tree) && !slices.Contains(d.generated, p) {
+		link := strings.HasPrefix(now[p], "l")
+		if !slices.Contains(d.generated, p) && (g.ofTask(d.bench.Lang, p, at.Tree) || shadows(d.bench.Lang, d.start.loads, p, link, d.task.Trees)) {
 			out = append(out, p)
 		}
 	}

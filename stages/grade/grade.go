@@ -265,7 +265,9 @@ func instead(ctx context.Context, bench *testrun.Bench, t *tree.Tree) (testrun.P
 	if l, ok := b.Lang.(lang.Loader); ok {
 		b.Environment.Recipe = l.Quiet(b.Environment.Recipe)
 	}
-	return b.Instead(ctx, schemas.StateS, "P", t)
+	at, err := b.Instead(ctx, schemas.StateS, "P", t)
+	bench.Records = b.Records
+	return at, err
 }
 
 // unchanged rejects an answer whose build changed what is the task's.

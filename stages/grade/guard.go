@@ -77,23 +77,32 @@ func (w *work) protected(p string, t states.Trees, predicted *tree.Tree) bool {
 		return is
 	}
 	g, ok := w.language.(lang.Guarded)
-	w.known[p] = ok && g.Hook(p, t.S) || w.ofTests(p, t, predicted) || w.shadows(p, t) || w.leads(p, t, predicted)
+	w.known[p] = ok && g.Hook(p, t.S) || w.ofTests(p, t, predicted) || w.shadows(p, t, predicted) || w.leads(p, t, predicted)
 	return w.known[p]
 }
 
-// shadows reports whether a path would be imported in the place of a module that the task does not have in its tree.
-func (w *work) shadows(p string, t states.Trees) bool {
-	l, ok := w.language.(lang.Loader)
-	if !ok || w.loads == nil {
+func (w *work) shadows(p string, t states.Trees, predicted *tree.Tree) bool {
+	e, ok := predicted.Entry(p)
+	return shadows(w.language, w.loads, p, ok && e.Mode == tree.ModeSymlink, t)
+}
+
+// shadows reports whether a path, perhaps a link, would be imported in the place of a module that the task does not have in
+// its tree.
+func shadows(language lang.Language, loads []byte, p string, link bool, t states.Trees) bool {
+	l, ok := language.(lang.Loader)
+	if !ok || loads == nil {
 		return false
 	}
-	root, name := l.Module(p, w.loads)
+	root, name := l.Module(p, loads)
+	if name == "" && link { // of a folder
+		root, name = l.Module(p+"/__init__.py", loads)
+	}
 	if name == "" {
 		return false
 	}
 	has := func(in *tree.Tree) bool {
 		return slices.ContainsFunc(in.Paths(), func(have string) bool {
-			_, module := l.Module(have, w.loads)
+			_, module := l.Module(have, loads)
 			return module == name && strings.HasPrefix(have, root+name)
 		})
 	}

@@ -41,8 +41,8 @@ func list(ctx context.Context, b *testrun.Bench, l sandbox.Layer, script string)
 	}
 	out := map[string]string{}
 	for line := range strings.SplitSeq(string(res.Output), "\x00") {
-		if what, p, ok := strings.Cut(line, " "); ok {
-			out[strings.TrimPrefix(strings.TrimSpace(p), "./")] = what
+		if what, p, ok := strings.Cut(line, " ./"); ok { // names may begin and end with blanks
+			out[p] = what
 		}
 	}
 	return out, nil

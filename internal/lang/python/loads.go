@@ -105,7 +105,7 @@ func (Language) Foreign(loads []byte, env, base, built map[string]string) []stri
 	own, there := map[string]bool{}, map[string]bool{}
 	for p, sum := range base {
 		there[topOf(p)] = true
-		if env[p] != sum {
+		if env[p] != sum && path.Ext(p) != ".pyc" { // which every import may write
 			own[topOf(p)] = true
 		}
 	}
@@ -116,7 +116,10 @@ func (Language) Foreign(loads []byte, env, base, built map[string]string) []stri
 		before, known := base[p]
 		name, _, _ := strings.Cut(path.Base(top), ".")
 		switch {
-		case before == sum && known, own[top], path.Ext(top) == ".pth":
+		case before == sum && known:
+		case path.Base(top) == "__pycache__": // of modules that are one file, the project's finder too
+			out = append(out, p)
+		case own[top], path.Ext(top) == ".pth":
 		case known, there[top], is(name):
 			out = append(out, p)
 		}

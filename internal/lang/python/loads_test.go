@@ -31,7 +31,7 @@ func TestForeign(t *testing.T) {
 	t.Parallel()
 	const packages = "venv/lib/python3.12/site-packages/"
 	env := map[string]string{"venv/bin/python": "1", packages + "six.py": "1", packages + "_pytest/python.py": "1"}
-	base := map[string]string{"venv/bin/own": "2", packages + "Own-1.0.dist-info/RECORD": "2", packages + "own/a.so": "2", packages + "__editable___own_1_0_finder.py": "2", "venv/.lock": "2"}
+	base := map[string]string{packages + "__pycache__/six.cpython-312.pyc": "2", "venv/bin/own": "2", packages + "Own-1.0.dist-info/RECORD": "2", packages + "own/a.so": "2", packages + "__editable___own_1_0_finder.py": "2", "venv/.lock": "2"}
 	for p, sum := range env {
 		base[p] = sum
 	}
@@ -47,6 +47,7 @@ func TestForeign(t *testing.T) {
 		}},
 		{name: "runner", with: map[string]string{packages + "_pytest/python.py": "3"}, want: []string{packages + "_pytest/python.py"}},
 		{name: "bytecode", with: map[string]string{packages + "_pytest/__pycache__/python.cpython-312.pyc": "3"}, want: []string{packages + "_pytest/__pycache__/python.cpython-312.pyc"}},
+		{name: "bytecode_of_a_file", with: map[string]string{packages + "__pycache__/six.cpython-312.pyc": "3", packages + "__pycache__/own.cpython-312.pyc": "3"}, want: []string{packages + "__pycache__/own.cpython-312.pyc", packages + "__pycache__/six.cpython-312.pyc"}},
 		{name: "shadow", with: map[string]string{packages + "six/__init__.py": "3"}, want: []string{packages + "six/__init__.py"}},
 		{name: "gone", with: map[string]string{packages + "six.py": ""}, want: []string{packages + "six.py"}},
 		{name: "start", with: map[string]string{packages + "sitecustomize.py": "3", "venv/bin/argparse.py": "3", "venv/bin/python": "3"}, want: []string{"venv/bin/argparse.py", "venv/bin/python", packages + "sitecustomize.py"}},

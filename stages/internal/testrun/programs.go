@@ -106,28 +106,32 @@ func (b *Bench) programs(ctx context.Context, at Place, tr recipe.TestRun, c lan
 			break
 		}
 	}
-	out.Report, err = b.converted(ctx, made.TestRun, c, made.made, said)
+	end, report, err := b.converted(ctx, made.TestRun, c, made.made, said)
+	out.Report = report
+	if err == nil && out.Result.End == sandbox.Exited { // but what it says may pass a limit as records
+		out.Result.End = end
+	}
 	return out, err
 }
 
-// converted is what the command of a run would have said.
-func (b *Bench) converted(ctx context.Context, tr recipe.TestRun, c lang.Compiler, made []byte, said []sandbox.Result) ([]byte, error) {
+// converted is what the command of a run would have said, and how its making ended.
+func (b *Bench) converted(ctx context.Context, tr recipe.TestRun, c lang.Compiler, made []byte, said []sandbox.Result) (sandbox.End, []byte, error) {
 	conversion, err := c.Convert(tr, made, said)
 	if err != nil {
-		return nil, fmt.Errorf("reading the tests' output: %w", err)
+		return "", nil, fmt.Errorf("reading the tests' output: %w", err)
 	}
 	layer, err := b.Builder.Above(ctx, b.Env, b.Environment.Recipe, c.Converter(b.Environment.Recipe))
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	limits := b.Limits.Filled()
 	limits.Output *= 4 // each line of a program becomes a record
 	res, err := b.Builder.Test(ctx, layer, b.Environment.Recipe, conversion, limits)
-	if err == nil && (res.End != sandbox.Exited || res.ExitCode != 0) {
-		err = fmt.Errorf("%s, exit code %d: %.500s", res.End, res.ExitCode, res.Output)
+	if err == nil && res.End == sandbox.Exited && res.ExitCode != 0 {
+		err = fmt.Errorf("exit code %d: %.500s", res.ExitCode, res.Output)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the tests' output: %w", err)
+		return "", nil, fmt.Errorf("reading the tests' output: %w", err)
 	}
-	return res.Output, nil
+	return res.End, res.Output, nil
 }

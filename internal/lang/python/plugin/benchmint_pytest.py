@@ -18,6 +18,7 @@ import sys
 
 if sys.path[:1] == [__file__.rpartition("/")[0]]:  # not so where PYTHONSAFEPATH is set
     del sys.path[0]
+import ast  # noqa: E402
 import errno  # noqa: E402
 import fcntl  # noqa: E402
 import fnmatch  # noqa: E402
@@ -593,7 +594,18 @@ def enter(config):
 # which there are; in that of an answer nothing else is loaded.
 
 FINDER = re.compile(r"import (__editable___\w+_finder); ?\1\.install\(\)")
-GENERATED = re.compile(r"(?m)^(MAPPING|NAMESPACES|PATH_PLACEHOLDER)\b.*$")  # data in setuptools' finders
+# Data in setuptools' finders.
+GENERATED = re.compile(r"(?m)^(?:MAPPING|NAMESPACES|PATH_PLACEHOLDER)(?:: [\w\[\], ]+)? = (.*?)(?: \+ \"\.__path_hook__\")?$")
+# Where one Python ends a line of a .pth file and another does not, or one reads another text.
+ODD = re.compile(u"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ufeff\ufffd]")
+
+
+def without_data(match):
+    try:
+        ast.literal_eval(match.group(1))
+    except (SyntaxError, ValueError):
+        return match.group(0)  # it is code
+    return u""
 
 
 def code_lines(folder, text):
@@ -604,7 +616,7 @@ def code_lines(folder, text):
         line = line.strip()
         finder = FINDER.match(line)
         if finder and finder.group(0) == line:
-            line = "finder " + GENERATED.sub("", read_text(os.path.join(folder, finder.group(1) + ".py")))
+            line = "finder " + GENERATED.sub(without_data, read_text(os.path.join(folder, finder.group(1) + ".py")))
         yield line
 
 
@@ -624,7 +636,7 @@ def only_known(site, loads):
         text = read_text(os.path.join(folder, name))
         here = [os.path.realpath(os.path.join(folder, line.strip())) for line in text.splitlines() if not line.startswith(("import ", "import\t", "#"))]
         inside = all(p in paths or not os.path.exists(p) or (p + os.sep).startswith(loads["tree"] + os.sep) for p in here)
-        if inside and all(line in lines for line in code_lines(folder, text)):
+        if inside and not ODD.search(text) and all(line in lines for line in code_lines(folder, text)):
             return add(folder, name, known)
         return known
 
@@ -664,6 +676,34 @@ def only_known_plugins(loads):
     manager.load_setuptools_entrypoints = load_known
     from _pytest.assertion import rewrite
     rewrite._read_pyc = lambda *args, **kwargs: None  # what a test compiled to is believed by a time and a size
+
+
+def only_given(tree):
+    """Finds what was in the tree before anything of it ran, and no package or compiled module that came in its place."""
+    try:
+        from importlib import machinery, util
+    except ImportError:
+        return
+    there, find = set(), machinery.PathFinder.find_spec
+    for top, folders, files in os.walk(tree):
+        folders[:] = [f for f in folders if f != ".git"]
+        there.update(os.path.join(top, f) for f in files + [""])
+
+    def given(_, name, path=None, target=None):
+        spec = find(name, path, target)
+        origin = getattr(spec, "origin", None) or ""
+        if origin in there or not origin.startswith(tree + os.sep):
+            return spec
+        folder, base = os.path.split(origin)
+        package = base.startswith("__init__.")
+        if package and os.path.join(folder, "") in there:
+            spec = machinery.ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations = [folder]
+            return spec
+        source = os.path.join(os.path.dirname(folder) if package else folder, name.rpartition(".")[2] + ".py")
+        return util.spec_from_file_location(name, source) if source in there else spec
+
+    machinery.PathFinder.find_spec = classmethod(given)
 
 
 def loads(tree):
@@ -708,6 +748,8 @@ def main(argv):
     if not getattr(sys.flags, "safe_path", False):
         here = "" if sys.version_info < (3, 7) else os.getcwd()
         sys.path.insert(0, here if argv[2] == "module" else os.path.dirname(sys.executable))
+    if config.get("loads"):
+        only_given(os.path.realpath(config["tree"]))
     try:
         import pytest
         if config.get("loads"):
