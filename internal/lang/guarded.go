@@ -10,6 +10,8 @@ type Guarded interface {
 	// import, in a form to be compared; "" for nothing. What cannot be read says something
 	// that nothing else says.
 	RunnerSettings(path string, data []byte) string
+	// Weakens reports whether a manifest of an answer has the tests mean less than that of the task does.
+	Weakens(path string, task, answer []byte) bool
 	// Cache is the folder from which the interpreter may load something else in the place of a file of the test
 	// part; "" where there is none.
 	Cache(path string) string

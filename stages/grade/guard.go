@@ -213,6 +213,9 @@ func (w *work) with(ctx context.Context, t states.Trees) (*tree.Tree, error) {
 	for _, e := range out.Entries() {
 		want, has := t.S.Entry(e.Path)
 		switch is := settings(out, e.Path); {
+		case has && g.Weakens(e.Path, content(t.S, e.Path), content(out, e.Path)) && !same(out, t.G, e.Path):
+			w.tampered[e.Path] = true
+			entries = append(entries, want)
 		case is == settings(t.S, e.Path), is == settings(t.G, e.Path):
 			entries = append(entries, e)
 		case has:

@@ -2,6 +2,7 @@ package golang
 
 import (
 	"encoding/json"
+	"go/version"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 )
 
 var _ lang.Guarded = Language{}
@@ -56,6 +58,28 @@ func (Language) RunnerSettings(p string, data []byte) string {
 		return "not JSON: " + string(data)
 	}
 	return string(b)
+}
+
+// ownLoops is the Go from which on each turn of a loop has variables of its own. Under an older go line a parallel test
+// of a table tests nothing but its last row.
+const ownLoops = "go1.22"
+
+// Weakens implements lang.Guarded.
+func (Language) Weakens(p string, task, answer []byte) bool {
+	if path.Base(p) != "go.mod" && path.Base(p) != "go.work" {
+		return false
+	}
+	return version.Compare(lineOfGo(task), ownLoops) >= 0 && version.Compare(lineOfGo(answer), ownLoops) < 0
+}
+
+var lineOfGoIn = lazyregexp.New(`(?m)^\s*go\s+([0-9][0-9A-Za-z.]*)`)
+
+// lineOfGo is the version of a manifest's go line, "" for none, which is an old one.
+func lineOfGo(data []byte) string {
+	if m := lineOfGoIn.FindSubmatch(data); m != nil {
+		return "go" + string(m[1])
+	}
+	return ""
 }
 
 // Cache implements lang.Guarded: what is compiled lies in the environment, and goes by content.

@@ -29,3 +29,23 @@ func TestRunnerSettings(t *testing.T) {
 		}
 	}
 }
+
+func TestWeakens(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		path, task, answer string
+		want               bool
+	}{
+		{"go.mod", "module x\n\ngo 1.22\n", "module x\n\ngo 1.21\n", true},
+		{"sub/go.mod", "module x\n\ngo 1.24.1\n", "module x\n", true},
+		{"go.work", "go 1.23\n", "go 1.9\n", true},
+		{"go.mod", "module x\n\ngo 1.24\n", "module x\n\ngo 1.22.3\n", false},
+		{"go.mod", "module x\n\ngo 1.18\n", "module x\n\ngo 1.16\n", false},
+		{"go.mod", "module x\n\ngo 1.18\n", "module x\n\ngo 1.24\n", false},
+		{"go.txt", "go 1.24", "go 1.16", false},
+	} {
+		if got := (Language{}).Weakens(tc.path, []byte(tc.task), []byte(tc.answer)); got != tc.want {
+			t.Errorf("%s, %q after %q: %v", tc.path, tc.answer, tc.task, got)
+		}
+	}
+}

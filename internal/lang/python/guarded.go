@@ -43,6 +43,9 @@ func (Language) Hook(p string, start lang.Tree) bool {
 	return false
 }
 
+// Weakens implements lang.Guarded: no manifest says what Python means.
+func (Language) Weakens(string, []byte, []byte) bool { return false }
+
 // Cache is where Python keeps what it compiled: it believes a file there by the time and the size of the source, which
 // a test process can give it.
 func (Language) Cache(p string) string {
