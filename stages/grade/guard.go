@@ -198,10 +198,14 @@ func (w *work) with(ctx context.Context, t states.Trees) (*tree.Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("putting the tests of the task on an answer: %w", err)
 	}
-	g, ok := w.language.(lang.Guarded)
-	if !ok {
-		return out, nil
+	if g, ok := w.language.(lang.Guarded); ok {
+		return w.settled(g, out, t)
 	}
+	return out, nil
+}
+
+// settled has the settings of the runner as the task has them.
+func (w *work) settled(g lang.Guarded, out *tree.Tree, t states.Trees) (*tree.Tree, error) {
 	settings := func(in *tree.Tree, p string) string {
 		data := content(in, p)
 		if e, ok := in.Entry(p); ok && e.Mode == tree.ModeSymlink && data == nil && parts.IsManifest(p) {
