@@ -17,10 +17,11 @@ type Compiler interface {
 	Compiled(path string) bool
 	// Told is what tells a run from another one with the same step, but for what is random.
 	Told(run recipe.TestRun) []byte
-	// Programs are the processes that the collected file tells of.
-	Programs(r schemas.Recipe, run recipe.TestRun, made []byte) ([]recipe.TestRun, error)
+	// Programs are the processes that the collected file tells of, and the exit code of the build. An error says that
+	// the build did not come to its end.
+	Programs(r schemas.Recipe, run recipe.TestRun, made []byte) (programs []recipe.TestRun, code int, err error)
 	// Convert makes of what the build and the programs said (as many as ran) what the command would have said. It runs
 	// nothing of the tree. Its layer lies on the environment, and Converter makes it.
-	Convert(run recipe.TestRun, made []byte, said []sandbox.Result) (recipe.TestRun, error)
+	Convert(r schemas.Recipe, made []byte, said []sandbox.Result) (recipe.TestRun, error)
 	Converter(r schemas.Recipe) recipe.Step
 }

@@ -37,6 +37,9 @@ func TestCanariesWithRealGo(t *testing.T) {
 		t.Run(minor, func(t *testing.T) {
 			t.Parallel()
 			report := runReal(t, goAt(t, minor), fromTxtar(text), lang.Select{Number: 1}, version)
+			if diff := cmp.Diff(sketch(report), sketch(runCompiled(t, goAt(t, minor), fromTxtar(text), version))); diff != "" {
+				t.Errorf("each program by itself (-go test +programs):\n%s", diff)
+			}
 			want := maps.Clone(want)
 			if minor != "local" {
 				delete(want, "untested") // is not asked for before Go 1.24

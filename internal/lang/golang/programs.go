@@ -47,8 +47,8 @@ echo "` + keptLine + `$n"
 const keptLine = "benchmint keeps program "
 
 // makePrograms notes the variables before go test, what that says, and packs the notes.
-const makePrograms = `cd "$0" && env -0 >variables; cd "$OLDPWD" && "$@" >"$0/said" 2>&1 </dev/null
-cd "$0" && set -- variables said && for d in [1-9]*; do [ ! -d "$d" ] || set -- "$@" "$d/argv" "$d/variables"; done; tar -cf made "$@"`
+const makePrograms = `cd "$0" && env -0 >variables; cd "$OLDPWD" && "$@" >"$0/said" 2>&1 </dev/null; echo $? >"$0/code"
+cd "$0" && set -- variables said code && for d in [1-9]*; do [ ! -d "$d" ] || set -- "$@" "$d/argv" "$d/variables"; done; tar -cf made "$@"`
 
 // Compile has go test build and link all programs, and keep them.
 func (Language) Compile(_ schemas.Recipe, run recipe.TestRun) (recipe.Step, bool) {
@@ -82,6 +82,7 @@ func (Language) Told(run recipe.TestRun) []byte {
 // testBuild is what Compile left.
 type testBuild struct {
 	said      []byte            // by go test
+	code      int               // its exit code
 	variables map[string]string // of go test
 	programs  []testProgram     // in the order in which they were made
 }
@@ -107,6 +108,9 @@ func readBuild(made []byte) (b testBuild, err error) {
 		}
 	}
 	b.said, b.variables = files["said"], variablesOf(files["variables"])
+	if b.code, err = strconv.Atoi(strings.TrimSpace(string(files["code"]))); err != nil {
+		return b, errors.New("go test left no exit code")
+	}
 	packages := map[int]string{}
 	for line := range bytes.Lines(b.said) {
 		var e event
@@ -141,10 +145,10 @@ func variablesOf(data []byte) map[string]string {
 }
 
 // Programs run in the folders and with the words and variables that go test would have given them.
-func (Language) Programs(r schemas.Recipe, run recipe.TestRun, made []byte) ([]recipe.TestRun, error) {
+func (Language) Programs(r schemas.Recipe, run recipe.TestRun, made []byte) (programs []recipe.TestRun, code int, err error) {
 	b, err := readBuild(made)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var runs []recipe.TestRun
 	for _, p := range b.programs {
@@ -166,7 +170,7 @@ func (Language) Programs(r schemas.Recipe, run recipe.TestRun, made []byte) ([]r
 		}
 		runs = append(runs, out)
 	}
-	return runs, nil
+	return runs, b.code, nil
 }
 
 // takeConverter takes test2json from the toolchain, or compiles it: since Go 1.25 no release brings it.
@@ -181,10 +185,11 @@ func (Language) Converter(r schemas.Recipe) recipe.Step {
 }
 
 // convert reads what go test and programs said, and says it as go test -json does.
-const convert = `cat build && for f in [0-9]*.said; do [ ! -f "$f" ] || "$0" -p "$(cat "${f%said}package")" <"$f" || exit 1; done`
+const convert = `cat build && for f in [0-9]*.said; do [ ! -f "$f" ] || { "$0" -p "$(cat "${f%said}package")" <"$f" && cat "${f%said}end"; } || exit 1; done`
 
-// Convert gives test2json what each program said, with the last line of go test.
-func (Language) Convert(_ recipe.TestRun, made []byte, said []sandbox.Result) (recipe.TestRun, error) {
+// Convert gives test2json what each program said, with the last line of go test, and ends the package as go test does: by
+// the exit code.
+func (Language) Convert(r schemas.Recipe, made []byte, said []sandbox.Result) (recipe.TestRun, error) {
 	b, err := readBuild(made)
 	if err != nil {
 		return recipe.TestRun{}, err
@@ -193,25 +198,37 @@ func (Language) Convert(_ recipe.TestRun, made []byte, said []sandbox.Result) (r
 	put := func(name string, data []byte) {
 		run.Inputs = append(run.Inputs, sandbox.File{Path: path.Join(saidPath, name), Mode: 0o444, Data: data})
 	}
+	mark := "\x16" // of lines of package testing
+	if unmarked(r) {
+		mark = ""
+	}
 	apart := map[string]bool{}
 	for i, p := range b.programs {
 		apart[p.pkg] = true
 		if i >= len(said) {
 			continue
 		}
-		text := said[i].Output
+		text, action := slices.Clip(said[i].Output), ""
 		if n := len(text); n > 0 && text[n-1] != '\n' {
-			text = append(slices.Clip(text), '\n')
+			text = append(text, '\n')
 		}
-		switch {
+		switch code := said[i].ExitCode; {
 		case said[i].End != sandbox.Exited:
-		case said[i].ExitCode == 0:
-			text = fmt.Appendf(slices.Clip(text), "ok  \t%s\t0.000s\n", p.pkg)
+		case code == 0:
+			text, action = fmt.Appendf(text, "ok  \t%s\t0.000s\n", p.pkg), "pass"
 		default:
-			text = fmt.Appendf(slices.Clip(text), "exit status %d\nFAIL\t%s\t0.000s\n", said[i].ExitCode, p.pkg)
+			if len(text) == 0 {
+				text = fmt.Appendf(text, "exit status %d\n", code)
+			}
+			text, action = fmt.Appendf(text, "%sFAIL\t%s\t0.000s\n", mark, p.pkg), "fail"
+		}
+		var end []byte
+		if action != "" {
+			end = append(encode(map[string]string{"Action": action, "Package": p.pkg}), '\n')
 		}
 		put(fmt.Sprintf("%06d.said", i), text)
 		put(fmt.Sprintf("%06d.package", i), []byte(p.pkg))
+		put(fmt.Sprintf("%06d.end", i), end)
 	}
 	var rest []byte // of packages without a program, and of none
 	for line := range bytes.Lines(b.said) {

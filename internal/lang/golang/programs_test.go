@@ -57,15 +57,15 @@ func TestPrograms(t *testing.T) {
 	t.Parallel()
 	said := ev("start", "", "") + "\n" + ev("output", "", keptLine+`2\n`) + "\n" + `{"Action":"output","Package":"q","Output":"` + keptLine + `1\n"}` + "\n" + `{"Action":"fail","Package":"broken"}` + "\nFAIL\tbroken [build failed]\n"
 	files := map[string]string{
-		"said": said, "variables": "A=1\x00PATH=/bin\x00",
+		"said": said, "code": "1\n", "variables": "A=1\x00PATH=/bin\x00",
 		"1/argv": "/testbed/q\x00/opt/env/tests/1/program/q.test\x00-test.v=test2json\x00", "1/variables": "A=1\x00PATH=/go/bin:/bin\x00_=x\x00PWD=/else\x00",
 		"2/argv": "/testbed/p\x00/opt/env/tests/2/program/p.test\x00-test.run=a b\x00", "2/variables": "A=1\x00PATH=/bin\x00GOROOT=/go\x00",
 	}
 	recipeOf := schemas.Recipe{Toolchain: schemas.Toolchain{Name: "go", Version: "1.26.0"}}
 	run := recipe.TestRun{Command: schemas.Command{Env: map[string]string{"GOFLAGS": "-mod=mod"}}, Inputs: []sandbox.File{{Path: apartPath}, {Path: canaryPath + "/1_test.go"}}}
-	runs, err := Language{}.Programs(recipeOf, run, madeOf(t, files))
-	if err != nil {
-		t.Fatal(err)
+	runs, code, err := Language{}.Programs(recipeOf, run, madeOf(t, files))
+	if err != nil || code != 1 {
+		t.Fatal(code, err)
 	}
 	want := []schemas.Command{
 		{Argv: []string{apartPath, "/opt/env/tests/1/program/q.test", "-test.v=test2json"}, Dir: "/testbed/q", Env: map[string]string{"GOFLAGS": "-mod=mod", "PATH": "/go/bin:/bin", "PWD": "/testbed/q"}},
@@ -76,7 +76,7 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("program %d, %d inputs: %s", i, len(r.Inputs), diff)
 		}
 	}
-	conversion, err := Language{}.Convert(run, madeOf(t, files), []sandbox.Result{{End: sandbox.Exited, ExitCode: 2, Output: []byte("no end")}, {End: sandbox.TimedOut, Output: []byte("x\n")}})
+	conversion, err := Language{}.Convert(recipeOf, madeOf(t, files), []sandbox.Result{{End: sandbox.Exited, ExitCode: 2, Output: []byte("no end")}, {End: sandbox.TimedOut, Output: []byte("x\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,17 @@ func TestPrograms(t *testing.T) {
 		got[strings.TrimPrefix(f.Path, saidPath+"/")] = string(f.Data)
 	}
 	if diff := cmp.Diff(map[string]string{
-		"build": `{"Action":"fail","Package":"broken"}` + "\nFAIL\tbroken [build failed]\n", "000000.package": "q", "000000.said": "no end\nexit status 2\nFAIL\tq\t0.000s\n",
-		"000001.package": "p", "000001.said": "x\n",
+		"build": `{"Action":"fail","Package":"broken"}` + "\nFAIL\tbroken [build failed]\n", "000000.package": "q", "000000.said": "no end\n\x16FAIL\tq\t0.000s\n", "000000.end": `{"Action":"fail","Package":"q"}` + "\n",
+		"000001.package": "p", "000001.said": "x\n", "000001.end": "",
 	}, got); diff != "" {
 		t.Error(diff)
 	}
 	delete(files, "2/argv")
 	files["said"] = "nothing of a program"
-	if _, err := (Language{}).Programs(recipeOf, run, madeOf(t, files)); err == nil {
+	if _, _, err := (Language{}).Programs(recipeOf, run, madeOf(t, files)); err == nil {
 		t.Error("a program of no package")
+	}
+	if _, _, err := (Language{}).Programs(recipeOf, run, nil); err == nil {
+		t.Error("a build that left nothing")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -104,43 +105,99 @@ func runReal(t *testing.T, goExe string, m memory, sel lang.Select, version stri
 // runRealBy runs a recipe with the go of its command.
 func runRealBy(t *testing.T, r schemas.Recipe, m memory, sel lang.Select) testlog.Report {
 	t.Helper()
+	p := newScratch(t, m)
+	var outs []lang.Output
+	for _, run := range (Language{}).Runs(r, m, sel) {
+		outs = append(outs, lang.Output{Run: run, Result: p.execute(t, run.Command, run.Inputs)})
+	}
+	return Language{}.Parse(r, outs)
+}
+
+// runCompiled is runReal with each program by itself.
+func runCompiled(t *testing.T, goExe string, m memory, version string) testlog.Report {
+	t.Helper()
+	l, p := Language{}, newScratch(t, m)
+	r := schemas.Recipe{Toolchain: schemas.Toolchain{Name: Name, Version: version}, Test: []schemas.Command{{Argv: []string{goExe, "test", "./..."}, Env: offline}}}
+	convert := l.Converter(r)
+	convert.Commands[0].Argv[3], convert.Commands[0].Env = goExe, convert.Env
+	if res := p.execute(t, convert.Commands[0], nil); res.ExitCode != 0 {
+		t.Fatalf("test2json: %s", res.Output)
+	}
+	var outs []lang.Output
+	for _, run := range l.Runs(r, m, lang.Select{Number: 1}) {
+		step, ok := l.Compile(r, run)
+		if !ok {
+			t.Fatalf("%q cannot be compiled", run.Command.Argv)
+		}
+		p.execute(t, step.Commands[0], append(run.Inputs, step.Files...))
+		made, err := os.ReadFile(p.at(madePath))
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs, code, err := l.Programs(r, run, made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := lang.Output{Run: run, Result: sandbox.Result{End: sandbox.Exited, ExitCode: code}}
+		var said []sandbox.Result
+		for _, program := range programs {
+			said = append(said, p.execute(t, program.Command, program.Inputs))
+		}
+		conversion, err := l.Convert(r, made, said)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Report = p.execute(t, conversion.Command, conversion.Inputs).Output
+		outs = append(outs, out)
+	}
+	return l.Parse(r, outs)
+}
+
+// scratch has the sandbox's paths in folders of a test.
+type scratch struct {
+	tree string
+	*strings.Replacer
+}
+
+func newScratch(t *testing.T, m memory) scratch {
+	t.Helper()
 	dir := t.TempDir()
 	for p, text := range m {
 		write(t, filepath.Join(dir, p), text)
 	}
-	inputs := t.TempDir()
-	place := strings.NewReplacer(sandbox.RunPath, inputs, sandbox.TreePath, dir)
-	var outs []lang.Output
-	for _, run := range (Language{}).Runs(r, m, sel) {
-		for _, f := range run.Inputs {
-			write(t, place.Replace(f.Path), place.Replace(string(f.Data)))
-			if err := os.Chmod(place.Replace(f.Path), f.Mode.Perm()|0o200); err != nil {
-				t.Fatal(err)
-			}
-		}
-		argv := run.Command.Argv
-		for i, word := range argv {
-			argv[i] = place.Replace(word)
-		}
-		for i, word := range argv {
-			if strings.HasPrefix(word, "-timeout=") {
-				argv[i] = "-timeout=8s" // the slow package shall pass it soon, the others never
-			}
-		}
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local")
-		for k, v := range run.Command.Env {
-			cmd.Env = append(cmd.Env, k+"="+v)
-		}
-		out, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
+	return scratch{dir, strings.NewReplacer(sandbox.RunPath, t.TempDir(), sandbox.EnvPath, t.TempDir(), sandbox.TreePath, dir)}
+}
+
+func (p scratch) at(path string) string { return p.Replace(path) }
+
+func (p scratch) execute(t *testing.T, c schemas.Command, inputs []sandbox.File) sandbox.Result {
+	t.Helper()
+	for _, f := range inputs {
+		write(t, p.at(f.Path), p.at(string(f.Data)))
+		if err := os.Chmod(p.at(f.Path), f.Mode.Perm()|0o200); err != nil {
 			t.Fatal(err)
 		}
-		outs = append(outs, lang.Output{Run: run, Result: sandbox.Result{End: sandbox.Exited, ExitCode: cmd.ProcessState.ExitCode(), Output: out}})
 	}
-	return Language{}.Parse(r, outs)
+	argv := slices.Clone(c.Argv)
+	for i, word := range argv {
+		if argv[i] = p.at(word); strings.HasPrefix(word, "-timeout=") {
+			argv[i] = "-timeout=8s" // the slow package shall pass it soon, the others never
+		}
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	if cmd.Dir = p.tree; filepath.IsAbs(c.Dir) {
+		cmd.Dir = p.at(c.Dir)
+	}
+	cmd.Env = append(os.Environ(), "GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local")
+	for k, v := range c.Env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return sandbox.Result{End: sandbox.Exited, ExitCode: cmd.ProcessState.ExitCode(), Output: out}
 }
 
 // sketch is a report in a form that is easy to compare.
@@ -200,11 +257,17 @@ func TestParseRealReports(t *testing.T) {
 		"noline":      {"finished", "TestPrints passed", "TestSkips skipped"},
 		"inner":       {"finished", "TestOfFailingTests passed"},
 	}
-	for _, minor := range []string{"local", "1.19"} {
-		t.Run(minor, func(t *testing.T) {
+	for _, name := range []string{"local", "1.19", "local_programs", "1.19_programs"} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			minor, programs := strings.CutSuffix(name, "_programs")
 			version := map[string]string{"local": "1.26.0", "1.19": "1.19.13"}[minor]
-			report := runReal(t, goAt(t, minor), m, lang.Select{Number: 1}, version)
+			var report testlog.Report
+			if programs {
+				report = runCompiled(t, goAt(t, minor), m, version)
+			} else {
+				report = runReal(t, goAt(t, minor), m, lang.Select{Number: 1}, version)
+			}
 			if !report.Started || !report.Ended {
 				t.Errorf("started %v, ended %v", report.Started, report.Ended)
 			}

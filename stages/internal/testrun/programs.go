@@ -31,7 +31,7 @@ func (b *Bench) compile(ctx context.Context, at Place, tr recipe.TestRun, c lang
 	}{at.Layer.ID, step, c.Told(tr)})
 	if found, ok := b.compiled[key]; ok {
 		again := *found
-		again.built = sandbox.Result{End: sandbox.Exited}
+		again.built = sandbox.Result{End: sandbox.Exited, ExitCode: found.built.ExitCode}
 		return &again, nil
 	}
 	out := &compiled{TestRun: tr, of: at.Layer}
@@ -49,7 +49,7 @@ func (b *Bench) compile(ctx context.Context, at Place, tr recipe.TestRun, c lang
 		return nil, fmt.Errorf("compiling the tests: %w", err)
 	}
 	out.made = out.built.Files[step.Collect[0]]
-	if out.programs, err = c.Programs(b.Environment.Recipe, tr, out.made); err != nil {
+	if out.programs, out.built.ExitCode, err = c.Programs(b.Environment.Recipe, tr, out.made); err != nil {
 		return nil, errors.Join(fmt.Errorf("compiling the tests: %w", err), b.Builder.Sandbox.Remove(ctx, out.layer))
 	}
 	if b.compiled != nil {
@@ -106,7 +106,7 @@ func (b *Bench) programs(ctx context.Context, at Place, tr recipe.TestRun, c lan
 			break
 		}
 	}
-	end, report, err := b.converted(ctx, made.TestRun, c, made.made, said)
+	end, report, err := b.converted(ctx, c, made.made, said)
 	out.Report = report
 	if err == nil && out.Result.End == sandbox.Exited { // but what it says may pass a limit as records
 		out.Result.End = end
@@ -115,8 +115,8 @@ func (b *Bench) programs(ctx context.Context, at Place, tr recipe.TestRun, c lan
 }
 
 // converted is what the command of a run would have said, and how its making ended.
-func (b *Bench) converted(ctx context.Context, tr recipe.TestRun, c lang.Compiler, made []byte, said []sandbox.Result) (sandbox.End, []byte, error) {
-	conversion, err := c.Convert(tr, made, said)
+func (b *Bench) converted(ctx context.Context, c lang.Compiler, made []byte, said []sandbox.Result) (sandbox.End, []byte, error) {
+	conversion, err := c.Convert(b.Environment.Recipe, made, said)
 	if err != nil {
 		return "", nil, fmt.Errorf("reading the tests' output: %w", err)
 	}

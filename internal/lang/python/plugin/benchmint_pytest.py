@@ -585,7 +585,7 @@ def enter(config):
     if config.get("loads"):
         for name in set(os.environ) | set(before):
             if name.startswith(("PYTEST", "PYTHON")) and os.environ.get(name) != before.get(name):
-                os.environ.pop(name)
+                os.environ.pop(name, None)
                 if name in before:
                     os.environ[name] = before[name]
 
