@@ -117,7 +117,7 @@ func (p *project) closure(ctx context.Context, native []int) *closure {
 		c.reach(f, cause{p.of(f).unit.index, p.of(f).Line, -1})
 	}
 	for u := range p.until(ctx) {
-		if !u.outside {
+		if !u.outside && !u.means.ByName {
 			c.load(u)
 			c.drain(ctx)
 		}

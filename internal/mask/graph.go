@@ -38,6 +38,10 @@ func (p *project) calleesOf(u *unit, local int) (known, named []int) {
 	at := u.first + local
 	for i := local; i == local || i < len(u.functions) && u.functions[i].Parent >= 0; i++ {
 		for _, r := range u.ran(i) {
+			if u.means.ByName {
+				known = append(known, p.mayCall(u, r)...)
+				continue
+			}
 			a := p.ask(where{unit: u, function: u.first + i, class: r.class}, r.path)
 			known = p.targets(known, a, r.use)
 			if a.unknown {
@@ -107,6 +111,12 @@ func (g *graph) loaded(ctx context.Context) (functions map[int]bool, names map[p
 	functions, names = map[int]bool{}, map[place]bool{}
 	for u := range g.until(ctx) {
 		for _, r := range slices.Concat(u.ran(-1), u.loads) {
+			if u.means.ByName {
+				for _, f := range g.mayCall(u, r) {
+					functions[f] = true
+				}
+				continue
+			}
 			a := g.ask(where{unit: u, function: -1, class: r.class, loads: true}, r.path)
 			for _, f := range g.targets(nil, a, r.use) {
 				functions[f] = true

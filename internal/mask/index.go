@@ -27,6 +27,11 @@ func (p *project) index(ctx context.Context) error {
 		}
 	}
 	p.indexMembers()
+	for _, u := range p.units {
+		if u.means.ByName {
+			p.indexByName(u)
+		}
+	}
 	for u := range p.until(ctx) {
 		p.indexStars(u)
 	}

@@ -19,6 +19,7 @@ type Manifest struct {
 	Format  string   `json:"format"`
 	Profile Profile  `json:"profile"`
 	Slice   *Slice   `json:"slice,omitempty"`
+	Load    LoadKind `json:"load,omitempty"`
 	Files   []Record `json:"files"`
 	Totals  Totals   `json:"totals"`
 }
@@ -188,13 +189,14 @@ type writer struct {
 	err   error
 }
 
-func newWriter(w io.Writer, o Options) *writer {
+func newWriter(w io.Writer, o Options, load LoadKind) *writer {
 	out := &writer{w: bufio.NewWriterSize(w, 1<<16)}
 	head := struct {
-		Format  string  `json:"format"`
-		Profile Profile `json:"profile"`
-		Slice   *Slice  `json:"slice,omitempty"`
-	}{Format: Format, Profile: o.Profile}
+		Format  string   `json:"format"`
+		Profile Profile  `json:"profile"`
+		Slice   *Slice   `json:"slice,omitempty"`
+		Load    LoadKind `json:"load,omitempty"`
+	}{Format: Format, Profile: o.Profile, Load: load}
 	if !o.Slice.Everything() {
 		head.Slice = &o.Slice
 	}

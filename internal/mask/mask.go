@@ -174,6 +174,7 @@ type Function struct {
 	Parent    int  // index of the function around it, -1
 	Class     int  // index in File.Classes of the class it is a member of, -1
 	Line      int  // of its name, from 1
+	From, To  int  // the first and the last line of Span; the engine counts
 	Span      Range
 	// Body is what Strict takes the place of: for Python the statements after the
 	// docstring, else what stands between the braces, or the expression of a body

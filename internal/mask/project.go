@@ -37,6 +37,8 @@ type project struct {
 	opened   map[int]bool    // words of types that may be others
 	callable map[place][]int // names of fields that may be functions, with the types of those
 
+	inFile, byLast, makers map[place][]int // of files that are ByName, see indexByName
+
 	memo  map[question]answer
 	found map[thing][]thing // what imports and bindings stand for
 }
@@ -193,6 +195,7 @@ func newProject() *project {
 		enclosed: map[place]int{}, decorated: map[place][]thing{}, callIDs: map[given]int{}, stars: map[int][]int{}, reach: map[int][]int{},
 		byModule: map[moduleKey]int{}, byStem: map[moduleKey]int{}, global: map[moduleKey][]int{},
 		compiled: map[place]bool{}, callable: map[place][]int{}, aliases: map[int]bool{}, opened: map[int]bool{},
+		inFile: map[place][]int{}, byLast: map[place][]int{}, makers: map[place][]int{},
 		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{}, found: map[thing][]thing{},
 	}
 	p.words.id("") // first the word of nothing

@@ -29,7 +29,11 @@ type Options struct {
 	Src, Tests string
 	// Loads reports of a file of the tests, by its path, whether what runs when it is loaded
 	// stays: where it does not load, no test of others runs either. Nil is none.
-	Loads   func(path string) bool
+	Loads func(path string) bool
+	// Load is what ran when the code of Source was loaded; nil: nobody looked, and a rule by plain names decides.
+	Load *Load
+	// Keep are functions, PATH::NAME, that stay since an earlier starter did not load without them.
+	Keep    []string
 	Workers int   // 0: as many as there are processors
 	MaxFile int64 // bytes of a file that is read as code; 0: 8 MiB
 }
@@ -58,6 +62,7 @@ type run struct {
 	project         *project
 	closure         *closure
 	constants       map[int]bool
+	loaded          map[int]string // functions of languages that are ByName that stay, with the reason
 	fanIn           []int
 	picked          map[int]bool // nil: everything
 	returned        map[int]bool // of those, Slice.Returned
@@ -352,7 +357,26 @@ func (r *run) readOne(e *entry) (f *File) {
 		e.failed = err.Error()
 		return nil
 	}
+	f.count(source)
 	return f
+}
+
+// count tells the lines that functions stand on.
+func (f *File) count(source []byte) {
+	var ends []int
+	for i, b := range source {
+		if b == '\n' {
+			ends = append(ends, i)
+		}
+	}
+	line := func(at int) int {
+		i, _ := slices.BinarySearch(ends, at)
+		return i + 1
+	}
+	for i := range f.Functions {
+		span := f.Functions[i].Span
+		f.Functions[i].From, f.Functions[i].To = line(span.Start), line(max(span.Start, span.End-1))
+	}
 }
 
 func (r *run) loads(path string) bool { return r.Loads != nil && r.Loads(path) }
@@ -413,7 +437,7 @@ func (r *run) decide(ctx context.Context) error {
 	if r.returned, err = p.pickNames(r.Slice.Returned); err != nil {
 		return err
 	}
-	r.closure, r.constants = p.closure(ctx, r.nativeCalls(ctx)), p.constants()
+	r.closure, r.constants, r.loaded = p.closure(ctx, r.nativeCalls(ctx)), p.constants(), r.stays(ctx)
 	r.fanIn = p.graph(ctx).fanIn()
 	if err := ctx.Err(); err != nil {
 		return err
@@ -455,6 +479,8 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 			kept("the compiler may run it")
 		case r.closure.reached[at]:
 			fates[i] = Fate{Kept, r.closure.reason(at), isLoaded}
+		case r.loaded[at] != "":
+			fates[i] = Fate{Kept, r.loaded[at], isLoaded}
 		case r.picked != nil && !r.inSlice(u, i):
 			kept("outside the slice")
 		case r.returned[at] && f.Returned == "":

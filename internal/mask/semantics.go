@@ -10,6 +10,10 @@ type Semantics struct {
 	// by JavaScript's); "" for the language's own name.
 	Family string
 
+	// ByName: files say by plain names what they call (Called alone, in Loads and Runs), and no more. What stays because it
+	// runs when the code is loaded is seen (Options.Load), or found by these names.
+	ByName bool
+
 	// BareMembers: a bare name may be a member of the class around it.
 	BareMembers bool
 	// Overrides: a call by such a name is followed to what classes below have. Without it

@@ -67,7 +67,7 @@ func (r *run) writeAll(ctx context.Context, result *Result, manifest, undo strin
 	if err != nil {
 		return err
 	}
-	out := newWriter(m, r.Options)
+	out := newWriter(m, r.Options, r.loadKind())
 	folders, files, err := r.folders()
 	if err != nil {
 		return err
