@@ -15,6 +15,7 @@ import (
 type Load struct {
 	Ran    []Seen      `json:"ran"`
 	Failed []NotLoaded `json:"failed"`
+	Units  int         `json:"units"` // modules or programs that were tried
 }
 
 // Seen is a place in a function that ran when the code was loaded.

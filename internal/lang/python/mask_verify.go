@@ -81,7 +81,13 @@ var importer []byte
 
 // Checks import every module of the packages, tests and scripts left out.
 func (Masker) Checks(t *verify.Tree, k *verify.Kit) ([]verify.Check, error) {
-	names, roots := importable(t)
+	var files []string
+	for _, f := range t.Files {
+		if f.Kind != mask.Vendored {
+			files = append(files, f.Path)
+		}
+	}
+	names, roots := importable(t, files)
 	if len(names) == 0 {
 		return nil, errors.New("the source has no module that can be imported: no package, and no module at its top")
 	}
@@ -97,24 +103,35 @@ func (Masker) Checks(t *verify.Tree, k *verify.Kit) ([]verify.Check, error) {
 	}}, nil
 }
 
-// importable are the modules of a tree by the names under which its own code imports
-// them, and the folders that have to be on the path for that.
-func importable(t *verify.Tree) (names, roots []string) {
+// looked is a tree that can be looked into.
+type looked interface {
+	Has(path string) bool
+	Read(path string) ([]byte, error)
+}
+
+// importable are the modules among the files of a tree by the names under which its own code imports
+// them, and the folders that have to be on the path for that. Tests and scripts are none. What is
+// generated is imported with the rest.
+func importable(t looked, files []string) (names, roots []string) {
+	files = slices.DeleteFunc(slices.Clone(files), func(p string) bool {
+		text, err := t.Read(p)
+		return path.Ext(p) != ".py" || err != nil || Masker{}.Exempt(p, text).Kind != ""
+	})
 	known := map[string]string{} // by the outermost package
-	for _, f := range t.Files {
-		if isAside(t, f) || path.Ext(f.Path) != ".py" || path.Base(f.Path) == "__main__.py" {
+	for _, p := range files {
+		if path.Base(p) == "__main__.py" {
 			continue
 		}
-		top := topPackage(t, path.Dir(f.Path))
+		top := topPackage(t, path.Dir(p))
 		root, ok := known[top]
 		switch {
 		case top == "":
-			root, ok = looseRoot(path.Dir(f.Path))
+			root, ok = looseRoot(path.Dir(p))
 		case !ok:
-			root, ok = packageRoot(t, top), true
+			root, ok = packageRoot(t, files, top), true
 			known[top] = root
 		}
-		name := strings.TrimSuffix(strings.TrimSuffix(beneath(root, f.Path), ".py"), "/__init__")
+		name := strings.TrimSuffix(strings.TrimSuffix(beneath(root, p), ".py"), "/__init__")
 		if name = strings.ReplaceAll(name, "/", "."); ok && dotted.MatchString(name) {
 			names, roots = append(names, name), append(roots, root)
 		}
@@ -124,18 +141,11 @@ func importable(t *verify.Tree) (names, roots []string) {
 	return slices.Compact(names), slices.Compact(roots)
 }
 
-// isAside tells of tests, scripts and other people's code. What is generated is imported
-// with the rest.
-func isAside(t *verify.Tree, f mask.Record) bool {
-	source, err := t.Read(f.Path)
-	return err != nil || Masker{}.Exempt(f.Path, source).Kind != "" || f.Kind == mask.Vendored
-}
-
 var dotted = lazyregexp.New(`^[\pL_][\pL\pN_]*(\.[\pL_][\pL\pN_]*)*$`)
 
 // topPackage is the outermost folder around dir up to which every one is a package, ""
 // where dir is none.
-func topPackage(t *verify.Tree, dir string) (top string) {
+func topPackage(t looked, dir string) (top string) {
 	for ; dir != "." && t.Has(path.Join(dir, "__init__.py")); dir = path.Dir(dir) {
 		top = dir
 	}
@@ -156,12 +166,12 @@ func looseRoot(dir string) (root string, ok bool) {
 // packageRoot is the folder on the path for a package. What stands between the two is
 // the folder that packages are kept in (lib/) or a namespace (google/cloud/): the imports
 // of the package itself say which.
-func packageRoot(t *verify.Tree, top string) string {
+func packageRoot(t looked, files []string, top string) string {
 	root := path.Dir(top)
-	most := countImports(t, top, path.Base(top))
+	most := countImports(t, files, top, path.Base(top))
 	for at := root; at != "." && path.Base(at) != "src"; {
 		at = path.Dir(at)
-		if n := countImports(t, top, strings.ReplaceAll(beneath(at, top), "/", ".")); n > most {
+		if n := countImports(t, files, top, strings.ReplaceAll(beneath(at, top), "/", ".")); n > most {
 			root, most = at, n
 		}
 	}
@@ -176,12 +186,15 @@ func beneath(root, p string) string {
 }
 
 // countImports counts the imports of a package by a name in its own files.
-func countImports(t *verify.Tree, top, name string) int {
+func countImports(t looked, files []string, top, name string) int {
 	line := regexp.MustCompile(`(?m)^[ \t]*(?:from|import)[ \t]+` + regexp.QuoteMeta(name) + `\b`)
 	count := 0
-	for _, f := range t.Files {
-		if source, err := t.Read(f.Path); err == nil && strings.HasPrefix(f.Path, top+"/") {
-			count += len(line.FindAllIndex(source, -1))
+	for _, p := range files {
+		if !strings.HasPrefix(p, top+"/") {
+			continue
+		}
+		if text, err := t.Read(p); err == nil {
+			count += len(line.FindAllIndex(text, -1))
 		}
 	}
 	return count

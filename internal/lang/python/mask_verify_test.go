@@ -1,6 +1,7 @@
 package python
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +47,7 @@ func TestImportable(t *testing.T) {
 				m.Files = append(m.Files, mask.Record{Path: p, Language: Name, Before: "x", After: "x"})
 			}
 			slices.SortFunc(m.Files, func(a, b mask.Record) int { return strings.Compare(a.Path, b.Path) })
-			names, roots := importable(verify.NewTree(root, m, Name))
+			names, roots := importable(verify.NewTree(root, m, Name), slices.Sorted(maps.Keys(c.files)))
 			if diff := cmp.Diff([][]string{c.names, c.roots}, [][]string{names, roots}); diff != "" {
 				t.Error(diff)
 			}
