@@ -63,6 +63,7 @@ type Deps struct {
 	Mask        mask.Config
 	Survey      survey.Config
 	Services    bool             // some source makes services: without any, no sandbox is needed before Resolve
+	Libraries   bool             // the same of libraries
 	Maskers     []masks.Language // all of which code can be masked
 	Classify    classify.Config
 	Validate    validate.Config
@@ -146,7 +147,11 @@ func newParts(d Deps) (p *parts, err error) {
 	if p.linker, err = link.New(d.Repos, d.Blobs, d.Builder.Languages, d.Link); err != nil {
 		return nil, err
 	}
-	if p.masker, err = mask.New(d.Repos, d.Blobs, d.Builder.Languages, d.Maskers, d.Mask); err != nil {
+	var loader mask.Loader
+	if d.Builder.Sandbox != nil {
+		loader = mask.Workshop{Builder: d.Builder, Projects: p.projects}
+	}
+	if p.masker, err = mask.New(d.Repos, d.Blobs, d.Builder.Languages, d.Maskers, loader, d.Mask); err != nil {
 		return nil, err
 	}
 	if p.cutter, err = cut.New(p.masker, d.Cut); err != nil {
@@ -190,7 +195,7 @@ func (d Deps) held(r row) map[string]int {
 	switch {
 	case held[llm.Resource] > 0 && d.Models != nil:
 		return map[string]int{llm.Resource: 1} // it waits for a model, and computes little
-	case r.kind == schemas.KindService && !d.Services:
+	case r.kind == schemas.KindService && !d.Services, r.kind == schemas.KindLibrary && r.stage != Document && !d.Libraries, r.stage == Cut && len(d.Cut.Slices) == 0:
 		return map[string]int{CPU: 1}
 	case d.Forge == nil:
 		delete(held, harvest.GitHub)
@@ -238,7 +243,14 @@ func (p *parts) survey(f pipeline.Flow[schemas.Crawled]) pipeline.Flow[schemas.C
 }
 
 func (p *parts) mask(stage string, f pipeline.Flow[schemas.Cut]) pipeline.Flow[schemas.Start] {
-	return pipeline.Then(f, stage, p.masker, p.options(stage, mask.Version, p.Mask))
+	var settings any = p.Mask
+	if stage == Mask {
+		settings = struct {
+			mask.Config
+			Where environments
+		}{p.Mask, p.environments}
+	}
+	return pipeline.Then(f, stage, p.masker, p.options(stage, mask.Version, settings))
 }
 
 func (p *parts) classify(f pipeline.Flow[schemas.Start]) pipeline.Flow[schemas.Labelled] {
@@ -301,15 +313,16 @@ func (progress) Doing(ctx context.Context, form string, args ...any) {
 func (progress) Doer(ctx context.Context) string { return pipeline.Item(ctx) }
 
 // cuts is what Cut depends on beside its source: of slices, also how a release is masked.
-func (d Deps) cuts() any {
-	if len(d.Cut.Slices) == 0 {
-		return d.Cut
+func (p *parts) cuts() any {
+	if len(p.Cut.Slices) == 0 {
+		return p.Cut
 	}
 	return struct {
 		cut.Config
 		Version string
 		Mask    mask.Config
-	}{d.Cut, mask.Version, d.Mask}
+		Where   environments
+	}{p.Cut, mask.Version, p.Mask, p.environments}
 }
 
 func merged(of ...map[string]string) map[string]string {

@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/internal/ends"
+	"github.com/benchmint/benchmint/stages/mask"
 	"github.com/benchmint/benchmint/stages/provision"
 	"github.com/benchmint/benchmint/stages/resolve"
 )
@@ -81,10 +82,10 @@ var table = []row{
 	// A range: its two states, every path or hunk in one part.
 	{Range, schemas.KindEdit, needs{CPU}, ordinary},
 
-	// A source: releases of it that library tasks are made of, whole and by slices.
-	{Cut, schemas.KindLibrary, needs{CPU}, ordinary},
+	// A source: releases of it that library tasks are made of, whole and by slices. They are loaded to see what runs then.
+	{Cut, schemas.KindLibrary, needs{CPU, Sandbox, ends.Registry}, func(d Deps) time.Duration { return mask.Timeout(d.limits()) }},
 	// A release or a slice of it: its two states, one without the bodies of its functions.
-	{Mask, schemas.KindLibrary, needs{CPU}, ordinary},
+	{Mask, schemas.KindLibrary, needs{CPU, Sandbox, ends.Registry}, func(d Deps) time.Duration { return mask.Timeout(d.limits()) }},
 
 	// A source: its endpoints in groups, with cases recorded from the service as it runs.
 	{Survey, schemas.KindService, needs{CPU, Sandbox, ends.Registry}, func(d Deps) time.Duration { return d.Survey.Timeout(d.limits()) }},

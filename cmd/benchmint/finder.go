@@ -49,7 +49,7 @@ func (m makers) Slices(ctx context.Context, repos *sources.Set, repo schemas.Rep
 	if err != nil {
 		return nil, err
 	}
-	masker, err := mask.New(repos, blobs, plugins.Languages(), plugins.Maskers(), maskConfig(m.Config))
+	masker, err := mask.New(repos, blobs, plugins.Languages(), plugins.Maskers(), nil, maskConfig(m.Config))
 	if err != nil {
 		return nil, err
 	}

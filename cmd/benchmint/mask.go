@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -119,18 +120,12 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 		}
 		defer func() { err = errors.Join(err, proof.close()) }()
 	}
-	result, err := mask.Run(cmd.Context(), o)
+	result, proved, err := masked(cmd.Context(), o, proof)
 	if slice := new(mask.SliceError); errors.As(err, &slice) || errors.Is(err, mask.ErrUnmet) {
 		return &ended{exitUsage, err}
 	}
 	if err != nil {
 		return err
-	}
-	var proved []verify.Result
-	if proof.wanted {
-		if proved, err = proof.run(cmd.Context(), o, result); err != nil {
-			return fmt.Errorf("the starter %s is written, and was not verified: %w", result.Output, err)
-		}
 	}
 	if p.json {
 		err = p.writeJSON(struct {
@@ -147,6 +142,37 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 		return &ended{code: exitFailed}
 	}
 	return err
+}
+
+// maskRounds is how many starters are made where each is verified: what one lacks to load, the next keeps.
+const maskRounds = 5
+
+// masked masks, and verifies where that is wanted.
+func masked(ctx context.Context, o mask.Options, proof maskProof) (result *mask.Result, proved []verify.Result, err error) {
+	for round := 1; ; round++ {
+		if result, err = mask.Run(ctx, o); err != nil || !proof.wanted {
+			return result, nil, err
+		}
+		if proved, err = proof.run(ctx, o, result); err != nil {
+			return nil, nil, fmt.Errorf("the starter %s is written, and was not verified: %w", result.Output, err)
+		}
+		var load mask.Load
+		for _, r := range proved {
+			for _, f := range r.Faults {
+				load.Failed = append(load.Failed, mask.NotLoaded{Unit: f.Unit, Message: f.Message, Path: f.Path})
+			}
+		}
+		lacking := slices.DeleteFunc(load.Blames(), func(name string) bool { return slices.Contains(o.Keep, name) })
+		if len(lacking) == 0 || round == maskRounds || o.Profile != mask.Strict {
+			return result, proved, nil
+		}
+		o.Keep = append(o.Keep, lacking...)
+		for _, written := range []string{result.Output, result.Manifest, result.Undo} {
+			if err := os.RemoveAll(written); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
 }
 
 func printMask(to *terminal, r *mask.Result) error {

@@ -44,6 +44,7 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 		Maskers:   plugins.Maskers(),
 		Survey:    surveyConfig(c),
 		Services:  c.Makes(schemas.KindService),
+		Libraries: c.Makes(schemas.KindLibrary),
 		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits(), Service: serviceCases(c)},
 		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},

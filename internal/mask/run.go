@@ -27,9 +27,6 @@ type Options struct {
 	// Src and Tests are the folders by which the commit0 profiles choose files, relative
 	// to Source; "." and "" by default.
 	Src, Tests string
-	// Loads reports of a file of the tests, by its path, whether what runs when it is loaded
-	// stays: where it does not load, no test of others runs either. Nil is none.
-	Loads func(path string) bool
 	// Load is what ran when the code of Source was loaded; nil: nobody looked, and a rule by plain names decides.
 	Load *Load
 	// Keep are functions, PATH::NAME, that stay since an earlier starter did not load without them.
@@ -260,7 +257,7 @@ func (r *run) read(ctx context.Context) error {
 	return inOrder(ctx, r.Workers, len(code), func(i int) *File { return r.readOne(code[i]) }, func(i int, f *File) error {
 		switch u := code[i].unit; {
 		case f == nil:
-		case code[i].whole.Kind == ForTests && !r.loads(u.path):
+		case code[i].whole.Kind == ForTests:
 			r.project.compiles(u.kin, f.Compiled)
 		default:
 			r.project.add(u, f)
@@ -328,7 +325,7 @@ func (r *run) readOne(e *entry) (f *File) {
 	}
 	e.hash = digest(source)
 	e.whole = u.language.Exempt(u.path, source)
-	if e.whole.Kind == ForTests && !r.loads(u.path) {
+	if e.whole.Kind == ForTests {
 		names, err := compiledFor(u, source)
 		if err != nil {
 			e.whole.Detail = strings.TrimPrefix(e.whole.Detail+", not read: "+err.Error(), ", ")
@@ -378,8 +375,6 @@ func (f *File) count(source []byte) {
 		f.Functions[i].From, f.Functions[i].To = line(span.Start), line(max(span.Start, span.End-1))
 	}
 }
-
-func (r *run) loads(path string) bool { return r.Loads != nil && r.Loads(path) }
 
 func tooLarge(limit int64) Whole {
 	return Whole{Kind: Unreadable, Reason: fmt.Sprintf("larger than %d MiB", limit>>20)}

@@ -4,7 +4,8 @@
 //
 // It takes bodies out of the code part alone: tests, docs and examples stay as they are,
 // since they say what is asked for; but a document that holds copies of bodies is left out of the
-// starter and of the solution. It never runs code: what cannot be masked is a reject.
+// starter and of the solution. What runs when the release is loaded is seen in a sandbox, and stays: a starter loads as its
+// release does. What cannot be masked is a reject.
 //
 // A slice is masked as the whole is, and all that is said of it (functions, body lines, what is
 // left of them) is about its functions alone.
@@ -38,7 +39,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "6, " + secrets.RulesVersion
+const Version = "7, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {
@@ -84,6 +85,7 @@ type Masker struct {
 	repos   Repos
 	blobs   *blob.Store
 	maskers []mask.Language
+	loader  Loader // nil: nobody looks at what runs when the code is loaded
 	rules   parts.Rules
 	config  Config
 	scanned secrets.Trees
@@ -92,8 +94,8 @@ type Masker struct {
 var _ pipeline.Stage[schemas.Cut, schemas.Start] = (*Masker)(nil)
 
 // New makes the stage. languages are those in which a task can be, maskers read all that can
-// be masked.
-func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, maskers []mask.Language, c Config) (*Masker, error) {
+// be masked. loader is nil where there is no sandbox: then a rule by plain names decides what stays.
+func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, maskers []mask.Language, loader Loader, c Config) (*Masker, error) {
 	known := slices.Sorted(maps.Keys(languages))
 	if err := c.Validate(known); err != nil {
 		return nil, err
@@ -101,7 +103,7 @@ func New(repos Repos, blobs *blob.Store, languages map[string]lang.Language, mas
 	if len(c.Languages) == 0 {
 		c.Languages = known
 	}
-	return &Masker{repos: repos, blobs: blobs, maskers: maskers, rules: parts.New(slices.Collect(maps.Values(languages))...), config: c}, nil
+	return &Masker{repos: repos, blobs: blobs, maskers: maskers, loader: loader, rules: parts.New(slices.Collect(maps.Values(languages))...), config: c}, nil
 }
 
 // Depends is what a start is made from: not what a forge says of the release, or what the
@@ -234,19 +236,8 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, c schemas.Cut, langua
 		return nil, done, nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
-	result, err := mask.Run(ctx, mask.Options{
-		Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "starter"), Profile: mask.Profile(c.Profile), Slice: sliceOf(c.Slice),
-		Languages: m.maskers, Loads: loads(language, t), Workers: 1,
-	})
+	manifest, edits, err := m.starter(ctx, scratch, t, c, language)
 	if err != nil {
-		return nil, done, nil, err
-	}
-	manifest, err := m.codePart(result.Manifest, t)
-	if err != nil {
-		return nil, done, nil, err
-	}
-	if edits, err = changed(manifest, result.Output, t); err != nil {
 		return nil, done, nil, err
 	}
 	unchosen, err := m.unchosen(ctx, scratch, t, manifest)
@@ -283,7 +274,7 @@ func (m *Masker) unchosen(ctx context.Context, scratch string, t *tree.Tree, man
 	if len(out) == 0 {
 		return nil, nil
 	}
-	result, err := mask.Run(ctx, mask.Options{Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "strict"), Profile: mask.Strict, Languages: m.maskers, Workers: 1})
+	result, err := mask.Run(ctx, mask.Options{Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "strict"), Profile: mask.Strict, Languages: m.maskers, Workers: 1}) // only counted
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +344,7 @@ func (m *Masker) enough(done schemas.Masked) error {
 func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Definition, slice *schemas.Slice) (done schemas.Masked, names []string, err error) {
 	done = schemas.Masked{Profile: string(manifest.Profile), Slice: slice, Kept: map[string]int{}, Difficulty: &schemas.Difficulty{}}
 	for _, r := range manifest.Files {
-		if r.Kind == mask.NotRead && slice == nil {
+		if r.Kind == mask.NotRead && slice == nil && !m.otherTask(r.Path) {
 			done.Lines, done.Left = done.Lines+r.Lines, done.Left+r.Lines
 		}
 		all := within(slice, r)
@@ -390,6 +381,12 @@ func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Defin
 	}
 	slices.Sort(names)
 	return done, slices.Compact(names), nil // an accessor has one name for several functions
+}
+
+// otherTask reports whether a file is in a language that is masked where a task is in it: no test of
+// this one sees it.
+func (m *Masker) otherTask(path string) bool {
+	return slices.ContainsFunc(m.maskers, func(l mask.Language) bool { return l.Grammar(path) != "" })
 }
 
 func add(to *schemas.Difficulty, s mask.Shape) {

@@ -59,7 +59,7 @@ func runSlice(t *testing.T, dir, profile string, slice *schemas.Slice, c mask.Co
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := mask.New(one{repo}, blobs, plugins.Languages(), plugins.Maskers(), c)
+	m, err := mask.New(one{repo}, blobs, plugins.Languages(), plugins.Maskers(), nil, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,10 +3,8 @@ package mask
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
 	"github.com/benchmint/benchmint/internal/mask"
-	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/ends"
 )
@@ -32,15 +30,9 @@ func (m *Masker) listed(ctx context.Context, c schemas.Cut) (manifest *mask.Mani
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	pipeline.Doing(ctx, "listing the functions of %d files", len(t.Paths()))
-	result, err := mask.Run(ctx, mask.Options{
-		Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "starter"), Profile: mask.Strict,
-		Languages: m.maskers, Loads: loads(language, t), Workers: 1,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return m.codePart(result.Manifest, t)
+	c.Slice, c.Profile = nil, string(mask.Strict)
+	manifest, _, err = m.starter(ctx, scratch, t, c, language)
+	return manifest, err
 }
 
 // sliceOf is a slice as package mask takes it.

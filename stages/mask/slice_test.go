@@ -200,7 +200,7 @@ func TestManifest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, err := mask.New(one{repo}, blobs, plugins.Languages(), plugins.Maskers(), mask.Default())
+			m, err := mask.New(one{repo}, blobs, plugins.Languages(), plugins.Maskers(), nil, mask.Default())
 			if err != nil {
 				t.Fatal(err)
 			}
