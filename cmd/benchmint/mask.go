@@ -144,7 +144,8 @@ func (p *program) mask(cmd *cobra.Command, o mask.Options, proof maskProof) (err
 	return err
 }
 
-// maskRounds is how many starters are made where each is verified: what one lacks to load, the next keeps.
+// maskRounds is how many starters are made where each is verified, after a first one by the rule of plain names: the second
+// keeps what was seen to run, and each further one what the one before lacked.
 const maskRounds = 5
 
 // masked masks, and verifies where that is wanted.
@@ -156,15 +157,20 @@ func masked(ctx context.Context, o mask.Options, proof maskProof) (result *mask.
 		if proved, err = proof.run(ctx, o, result); err != nil {
 			return nil, nil, fmt.Errorf("the starter %s is written, and was not verified: %w", result.Output, err)
 		}
-		var load mask.Load
+		ran, load := []mask.Seen(nil), mask.Load{}
 		for _, r := range proved {
+			ran = append(ran, r.Ran...)
 			for _, f := range r.Faults {
 				load.Failed = append(load.Failed, mask.NotLoaded{Unit: f.Unit, Message: f.Message, Path: f.Path})
 			}
 		}
 		lacking := slices.DeleteFunc(load.Blames(), func(name string) bool { return slices.Contains(o.Keep, name) })
-		if len(lacking) == 0 || round == maskRounds || o.Profile != mask.Strict {
+		look := o.Load == nil && len(ran) > 0
+		if len(lacking) == 0 && !look || round > maskRounds || o.Profile != mask.Strict {
 			return result, proved, nil
+		}
+		if look { // the starter of the rule by names gives way to that of what was seen
+			o.Load, lacking = &mask.Load{Ran: ran}, nil
 		}
 		o.Keep = append(o.Keep, lacking...)
 		for _, written := range []string{result.Output, result.Manifest, result.Undo} {

@@ -24,6 +24,7 @@ type maskProof struct {
 	box     sandbox.Sandbox
 	close   func() error
 	limits  sandbox.Limits
+	sources map[string]verify.Report
 }
 
 // open finds what cannot be met before anything is written. Strangers' code runs
@@ -33,7 +34,7 @@ func (proof *maskProof) open(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	proof.limits = c.Sandbox.Limits()
+	proof.limits, proof.sources = c.Sandbox.Limits(), map[string]verify.Report{}
 	proof.machine = verify.Machine{Env: p.environ}
 	if proof.python != "" {
 		if proof.machine.Python, err = exec.LookPath(proof.python); err != nil {
@@ -68,7 +69,7 @@ func (proof *maskProof) run(ctx context.Context, o mask.Options, r *mask.Result)
 	}
 	return verify.Run(ctx, verify.Options{
 		Source: o.Source, Starter: r.Output, Manifest: m, Languages: o.Languages,
-		Machine: proof.machine, Sandbox: proof.box, Limits: proof.limits,
+		Machine: proof.machine, Sandbox: proof.box, Limits: proof.limits, Sources: proof.sources,
 	})
 }
 

@@ -2,7 +2,6 @@ package python
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,9 +75,6 @@ func (Masker) Toolchain(ctx context.Context, m verify.Machine) (*verify.Kit, err
 	return kit, nil
 }
 
-//go:embed mask_verify.py
-var importer []byte
-
 // Checks import every module of the packages, tests and scripts left out.
 func (Masker) Checks(t *verify.Tree, k *verify.Kit) ([]verify.Check, error) {
 	var files []string
@@ -95,12 +91,31 @@ func (Masker) Checks(t *verify.Tree, k *verify.Kit) ([]verify.Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	script, in := sandbox.RunPath+"/import.py", sandbox.RunPath+"/plan.json"
 	return []verify.Check{{
-		What: "import", Of: "modules", Whole: true, Read: verify.ReadLines,
-		Inputs:  []sandbox.File{{Path: script, Mode: 0o644, Data: importer}, {Path: in, Mode: 0o644, Data: plan}},
-		Command: schemas.Command{Argv: []string{k.Program, script, in, verify.ReportPath}},
+		What: "import", Of: "modules", Whole: true, Read: readImports,
+		Inputs:  []sandbox.File{{Path: observePath, Mode: 0o644, Data: observer}, {Path: observePlan, Mode: 0o644, Data: plan}},
+		Command: schemas.Command{Argv: []string{k.Program, observePath, sandbox.TreePath, verify.ReportPath, observePlan}},
 	}}, nil
+}
+
+// readImports reads what the watcher left.
+func readImports(s verify.Said) verify.Report {
+	var r verify.Report
+	for _, line := range observed(s.Report) {
+		switch {
+		case line.seen.Name != "":
+			r.Ran = append(r.Ran, line.seen)
+		case line.Unit != "":
+			r.Units = append(r.Units, line.Unit)
+		}
+		if line.Message != "" {
+			r.Faults = append(r.Faults, line.Fault)
+		}
+	}
+	if s.Code != 0 {
+		r.Untold = fmt.Sprintf("the import ended with exit code %d: %s", s.Code, verify.First(string(s.Output)))
+	}
+	return r
 }
 
 // looked is a tree that can be looked into.

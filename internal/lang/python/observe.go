@@ -1,11 +1,9 @@
 package python
 
 import (
-	"bufio"
 	"bytes"
 	_ "embed" // the watcher
 	"encoding/json"
-	"path"
 	"strconv"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -51,32 +49,46 @@ func (Language) Observe(r schemas.Recipe, t lang.Tree) []recipe.TestRun {
 	return runs
 }
 
-// Observed reads a line for each function that ran, and for each module. What is no such line is passed over.
+// Observed reads what each watcher left.
 func (Language) Observed(out []lang.Output) mask.Load {
 	var l mask.Load
 	for _, o := range out {
-		scan := bufio.NewScanner(bytes.NewReader(o.Report))
-		scan.Buffer(make([]byte, 0, 64<<10), maxLine)
-		for scan.Scan() {
-			var line struct {
-				Ran [4]json.RawMessage `json:"ran"`
-				mask.NotLoaded
-			}
-			if json.Unmarshal(scan.Bytes(), &line) != nil {
-				continue
-			}
-			var s mask.Seen
-			if json.Unmarshal(line.Ran[0], &s.Path) == nil && json.Unmarshal(line.Ran[1], &s.Line) == nil &&
-				json.Unmarshal(line.Ran[2], &s.Name) == nil && json.Unmarshal(line.Ran[3], &s.First) == nil && s.Name != "" && !path.IsAbs(s.Path) {
-				l.Ran = append(l.Ran, s)
-			}
-			if line.Unit != "" {
+		for _, line := range observed(o.Report) {
+			switch {
+			case line.seen.Name != "":
+				l.Ran = append(l.Ran, line.seen)
+			case line.Unit != "":
 				l.Units++
 			}
 			if line.Message != "" {
-				l.Failed = append(l.Failed, line.NotLoaded)
+				l.Failed = append(l.Failed, mask.NotLoaded{Unit: line.Unit, Message: line.Message, Path: line.Path})
 			}
 		}
 	}
 	return l
+}
+
+// watched is a line of the watcher: a function that ran, or a unit, which did not load where there is a message.
+type watched struct {
+	seen mask.Seen
+	verify.Fault
+}
+
+// observed reads a watcher's lines. What is no such line is passed over.
+func observed(report []byte) (out []watched) {
+	for line := range bytes.Lines(report) {
+		var said struct {
+			Ran [4]json.RawMessage `json:"ran"`
+			verify.Fault
+		}
+		if json.Unmarshal(line, &said) != nil {
+			continue
+		}
+		w := watched{Fault: said.Fault}
+		for i, to := range []any{&w.seen.Path, &w.seen.Line, &w.seen.Name, &w.seen.First} {
+			_ = json.Unmarshal(said.Ran[i], to) // what is none stays empty
+		}
+		out = append(out, w)
+	}
+	return out
 }

@@ -60,8 +60,9 @@ type Said struct {
 type Report struct {
 	Units  []string // what was tried: packages, modules, files
 	Faults []Fault
-	Untold string // why it says nothing of this tree
-	Lacks  string // what it had to do without, so that it says less than it might
+	Untold string      // why it says nothing of this tree
+	Lacks  string      // what it had to do without, so that it says less than it might
+	Ran    []mask.Seen // what ran, where that was looked at
 }
 
 // Fault is one message. A fault without a unit fails none of them.
@@ -110,6 +111,8 @@ type Result struct {
 	Held     int     `json:"held"`  // hold in both trees
 	Faults   []Fault `json:"faults"`
 	Source   []Fault `json:"source"` // of the source: what they touch cannot be told
+	// Ran is what ran while the source was loaded, where that was looked at.
+	Ran []mask.Seen `json:"-"`
 }
 
 // Options say what is held against what, and with what.
@@ -120,6 +123,8 @@ type Options struct {
 	Machine         Machine
 	Sandbox         sandbox.Sandbox
 	Limits          sandbox.Limits // of each command
+	// Sources, where it is not nil, keeps what was said of the source for further starters of it.
+	Sources map[string]Report
 }
 
 // Run tries every language of which a file was changed. A fault is a Result, not an
@@ -198,9 +203,15 @@ func (r *run) plan(ctx context.Context) (plans []plan, results []Result, err err
 
 // compare runs a check on the source, and where that tells anything, on the starter.
 func (r *run) compare(ctx context.Context, p plan, c Check) (Result, error) {
-	source, err := r.try(ctx, r.source, p, c)
-	if err != nil {
-		return Result{}, err
+	source, known := r.Sources[p.language+" "+c.What]
+	if !known {
+		var err error
+		if source, err = r.try(ctx, r.source, p, c); err != nil {
+			return Result{}, err
+		}
+		if r.Sources != nil {
+			r.Sources[p.language+" "+c.What] = source
+		}
 	}
 	if source.Untold != "" {
 		return Result{State: Untold, Reason: "in the source: " + source.Untold, Faults: []Fault{}, Source: []Fault{}}, nil
@@ -209,7 +220,9 @@ func (r *run) compare(ctx context.Context, p plan, c Check) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Compare(source, starter, c.Whole), nil
+	out := Compare(source, starter, c.Whole)
+	out.Ran = source.Ran
+	return out, nil
 }
 
 // fill is the kit's, on a layer without a tree.

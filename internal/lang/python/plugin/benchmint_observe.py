@@ -1,19 +1,21 @@
 """Loads the code of a tree and notes which of its functions run.
 
-    python benchmint_observe.py TREE OUT PLAN script|module [pytest arguments]
+    python benchmint_observe.py TREE OUT PLAN [script|module [pytest arguments]]
 
-PLAN is JSON: "modules" to import, "roots" that go before the path, "seconds" that one module may
-take. All modules are imported in one process; those that do not load there are tried once more, each
-in a process of its own. Then pytest collects the tests. OUT gets JSON lines: {"ran": [path, line,
-name, place of the first call]} for each function, and {"unit": name, "message": why not, "path": of
-the innermost place in the tree} for each module and each file of tests; no message is a success. It
-works on CPython 2.7 to 3.14.
+PLAN is JSON: "modules" to import, "roots" that go before the path, "site" with folders of packages,
+"seconds" that one module may take. All modules are imported in one process; those that do not load
+there are tried once more, each in a process of its own. Then pytest collects the tests, where its
+arguments are given. OUT gets JSON lines: {"ran": [path, line, name, place of the first call]} for
+each function, and {"unit": name, "message": why not, "path" and "line": of the innermost place in
+the tree} for each module and each file of tests; no message is a success. It works on CPython 2.7 to
+3.14.
 """
 import importlib
 import json
 import os
 import select
 import signal
+import site
 import sys
 import threading
 import time
@@ -77,21 +79,26 @@ class Watch(object):
     def place(self, error):
         """The innermost place in the tree that an error came from."""
         if isinstance(error, SyntaxError) and error.filename and self.inside(error.filename):
-            return self.inside(error.filename)
-        at = ""
+            return self.inside(error.filename), error.lineno or 0
+        at = "", 0
         trace = getattr(error, "__traceback__", None) or sys.exc_info()[2]
         for frame in traceback.extract_tb(trace):
-            at = self.inside(frame[0]) or at
+            if self.inside(frame[0]):
+                at = self.inside(frame[0]), frame[1]
         return at
 
     def load(self, name):
         try:
-            importlib.import_module(name)
+            module = importlib.import_module(name)
         except BaseException as error:
             text = str(error).strip().split("\n")[0]
-            self.say(unit=name, message=type(error).__name__ + (": " + text if text else ""), path=self.place(error))
-        else:
-            self.say(unit=name)
+            path, line = self.place(error)
+            return self.say(unit=name, message=type(error).__name__ + (": " + text if text else ""), path=path, line=line)
+        spec = getattr(module, "__spec__", None)
+        file = getattr(module, "__file__", None) or getattr(spec, "origin", None)
+        if file and not self.inside(file):
+            return self.say(unit=name, message="imported from outside of the tree: %s" % file)
+        self.say(unit=name)
 
     def collect(self, style, words):
         sys.path[0] = os.getcwd() if style == "module" else os.path.dirname(sys.executable)
@@ -150,21 +157,32 @@ def lines(work, tree, seconds):
             line, rest = rest.split(b"\n", 1)
             yield json.loads(line.decode("ascii"))
     os.close(read)
-    if not ready:
-        yield {"end": "it does not end: no word for %d s" % seconds}
+    done, status = 0, 0
+    for _ in range(100 if ready else 0):
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.01)
     for target in (os.killpg, os.kill):
         try:
-            target(pid, signal.SIGKILL)
+            target(pid, signal.SIGKILL)  # and what it left running
         except OSError:
             pass
-    os.waitpid(pid, 0)
-    if ready:
-        yield {"end": "it ended the process"}
+    if not done:
+        os.waitpid(pid, 0)
+    if not ready:
+        yield {"end": "not imported within %d s" % seconds}
+    elif os.WIFSIGNALED(status):
+        yield {"end": "the import ended the process: signal %d" % os.WTERMSIG(status)}
+    else:
+        yield {"end": "the import ended the process: exit code %d" % os.WEXITSTATUS(status)}
 
 
-def main(tree, out, plan, style, words):
+def main(tree, out, plan, words):
     with open(plan) as f:
         plan = json.load(f)
+    for folder in plan.get("site", []):
+        site.addsitedir(folder)
     ends = {}
     with open(out, "w") as to:
         def run(names, work):
@@ -192,14 +210,15 @@ def main(tree, out, plan, style, words):
             names = left
             left, why = run(names, importing(names))
             if left:  # the first of those was at work
-                ends[left[0]] = {"unit": left[0], "message": why, "path": ""}
+                ends[left[0]] = {"unit": left[0], "message": why}
                 left = left[1:]
         for name in [n for n in plan["modules"] if ends[n].get("message")]:
             run([name], importing([name]))
-        run([], lambda watch: watch.collect(style, words))
+        if words:
+            run([], lambda watch: watch.collect(words[0], words[1:]))
         for unit in sorted(ends):
             to.write(json.dumps(ends[unit]) + "\n")
 
 
 if __name__ == "__main__":
-    main(os.path.realpath(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:])
+    main(os.path.realpath(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4:])
