@@ -152,7 +152,7 @@ var Reasons = []ReasonText{
 	{MaskFailed, "a source file of the release could not be masked, so that the starter would lack it or hold it whole; the reason names the file", "nothing: see what benchmint mask says of it"},
 	{NothingMasked, "no body of the code part can be taken out", "see what benchmint mask says of the release"},
 	{LinesLeft, "more of the body lines of the library, or of its slice, stay in the starter than library.max_lines_left", "raise the share; the manifest of the mask says why each function stays"},
-	{StarterDead, "no test file loads in the starter: a test that fails to load proves nothing about a body", "see the first message in show: the mask took out what runs when the code is loaded"},
+	{StarterDead, "the starter does not load where the release does, or no test file loads in it: a test that fails to load proves nothing about a body", "see the first message in show: the mask took out what runs when the code is loaded"},
 	{OtherLabel, "the change has no label that filters.labels asks for", "see the evidence in show; widen filters.labels"},
 	{NoToolchain, "no toolchain of the wanted version and date can be had", "install the version that the reason names"},
 	{Unresolvable, "the dependencies do not resolve, dated or undated", "see the resolver's last lines in show"},

@@ -122,7 +122,7 @@ func (b bench) Load(ctx context.Context, t *tree.Tree) (load mask.Load, err erro
 			return load, fmt.Errorf("loading the code: %w", err)
 		}
 		if res.End != sandbox.Exited {
-			return load, pipeline.Reject(schemas.StarterDead, "loading the code went over a limit: %s", res.End)
+			return load, pipeline.Reject(schemas.MaskFailed, "loading the code went over a limit: %s", res.End)
 		}
 		said, _ := run.Said(res)
 		outs = append(outs, lang.Output{Run: run, Tree: t, Report: said, Result: res})
