@@ -23,16 +23,7 @@ var (
 func (Masker) Name() string { return Name }
 
 // Semantics is what names and calls mean.
-func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{
-		Flow: true, LocalClasses: true, Submodules: true, ManyStars: true, Counted: true, Linear: true, Protected: true, Lends: true,
-		Natives: natives,
-	}
-}
-
-// natives are those of Python of which no member calls another of its object by name; and
-// type.__call__(C), which makes one: it gets the class.
-var natives = []string{"str", "bytes", "int", "float", "list", "dict", "tuple", "set", "frozenset", "type.__call__"}
+func (Masker) Semantics() mask.Semantics { return mask.Semantics{ByName: true} }
 
 // Grammar is Python's for modules. Stubs hold no bodies.
 func (Masker) Grammar(p string) syntax.Language {
@@ -80,8 +71,7 @@ func aside(p string) bool {
 
 // Read says what a module holds.
 func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
-	r := newReader(tree)
-	r.file.Modules = modules(p)
+	r := &reader{tree: tree, file: &mask.File{Modules: modules(p)}}
 	r.read()
 	if aside(p) || path.Base(p) == "__main__.py" {
 		r.file.Loads = nil

@@ -2,6 +2,7 @@ package python
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
@@ -46,7 +47,11 @@ func lay(def syntax.Node) (layout, bool) {
 		return layout{}, false
 	}
 	if inline(src[head:all[0].Start()]) {
-		l.layInline(all)
+		l.between, l.inline = "; ", true
+		l.cut = mask.Range{Start: all[0].Start(), End: all[len(all)-1].End()}
+		if l.doc.Is() {
+			l.cut.Start, l.lead = l.doc.End(), "; "
+		}
 		return l, true
 	}
 	l.indent = indentAt(src, all[0].Start())
@@ -70,17 +75,6 @@ func lay(def syntax.Node) (layout, bool) {
 		}
 	}
 	return l, true
-}
-
-// layInline is a body on the line of its head.
-func (l *layout) layInline(all []syntax.Node) {
-	l.between, l.inline = "; ", true
-	end := all[len(all)-1].End()
-	if l.doc.Is() {
-		l.cut, l.lead = mask.Range{Start: l.doc.End(), End: end}, "; "
-		return
-	}
-	l.cut = mask.Range{Start: all[0].Start(), End: end}
 }
 
 // statements are those of a block: no comments.
@@ -108,19 +102,9 @@ func constantString(n syntax.Node) bool {
 	switch n.Kind() {
 	case "string":
 		return !strings.ContainsAny(n.First("string_start").Text(), "bBfFtT")
-	case "concatenated_string":
-		for c := range n.Children() {
-			if c.Kind() != "comment" && !constantString(c) {
-				return false
-			}
-		}
-		return true
-	case "parenthesized_expression":
-		for c := range n.Children() {
-			if c.Kind() != "comment" {
-				return constantString(c)
-			}
-		}
+	case "concatenated_string", "parenthesized_expression":
+		all := statements(n)
+		return len(all) > 0 && !slices.ContainsFunc(all, func(c syntax.Node) bool { return !constantString(c) })
 	}
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -20,7 +21,7 @@ type candidate struct {
 
 // construct is the first that strict keeps, else the most specific one.
 func (r *reader) construct(d candidate) mask.Construct {
-	member := d.place.class >= 0
+	member := d.place.member
 	trivial := isTrivial(d.layout.statements)
 	switch {
 	case member && d.name == "__del__":
@@ -63,7 +64,7 @@ func (d candidate) readLikeData() bool {
 
 // unseen are the dunders that run without a word of the code: an object that is made
 // while a file is loaded keeps them. All others run where the code says so, by a call, an
-// operator, a with, an await, or for a text (mask_operators.go), or are some library's own.
+// operator, a with, an await, or for a text, or are some library's own.
 var unseen = strings.Fields(`__hash__ __eq__ __bool__ __len__ __length_hint__ __index__ __fspath__
 	__iter__ __next__ __contains__ __getitem__ __setitem__ __delitem__ __missing__
 	__getattr__ __getattribute__ __setattr__ __delattr__
@@ -101,11 +102,7 @@ func saysNothing(n syntax.Node) bool {
 	return false
 }
 
-func (r *reader) isProtocol(class int) bool {
-	return slices.ContainsFunc(r.file.Classes[class].Bases, func(b mask.Ref) bool {
-		return b.Path[len(b.Path)-1] == "Protocol"
-	})
-}
+func (r *reader) isProtocol(class int) bool { return slices.Contains(r.bases[class], "Protocol") }
 
 // The methods that run while classes are made.
 var (
@@ -118,46 +115,59 @@ var (
 )
 
 func (r *reader) isHook(d candidate) bool {
-	if d.place.class < 0 {
+	if !d.place.member {
 		return d.place.function < 0 && (d.name == "__getattr__" || d.name == "__dir__")
 	}
-	if r.isOfClass(d) {
+	if slices.Contains(classHooks, d.name) || r.isOfClass(d) {
 		return true
 	}
-	if slices.Contains(classHooks, d.name) || isDunder(d.name) && d.decorated("classmethod") {
-		return true // who is given the class asks it
+	bases := r.bases[d.place.class]
+	switch {
+	case isDunder(d.name) && (d.decorated("classmethod") || slices.Contains(bases, "ModuleType")): // who is given the class, or imports, asks it
+		return true
+	case slices.Contains(metaHooks, d.name) && slices.ContainsFunc(bases, metaclass.MatchString):
+		return true
 	}
-	class := r.file.Classes[d.place.class]
-	if isDunder(d.name) && slices.ContainsFunc(class.Bases, func(b mask.Ref) bool { return b.Path[len(b.Path)-1] == "ModuleType" }) {
-		return true // imports ask it
-	}
-	return slices.Contains(metaHooks, d.name) && isMeta(class) || slices.Contains(enumHooks, d.name) && isEnum(class.Bases)
+	return slices.Contains(enumHooks, d.name) && slices.ContainsFunc(bases, enumeration.MatchString)
 }
+
+// The classes by whose names a class that inherits from them is known.
+var (
+	metaclass   = lazyregexp.New(`^type$|Meta([cC]lass)?$|^EnumType$`)
+	enumeration = lazyregexp.New(`(Enum|Flag)$`)
+)
 
 // isOfClass tells what a decorator of others makes an attribute of the class: it gets the
 // class alone, and others read it when they make one. The standard library reads none.
 func (r *reader) isOfClass(d candidate) bool {
-	all := d.def.Child("parameters")
-	if only := firstOf(all); only != lastOf(all) || only.Text() != "cls" || d.decorated("classmethod", "staticmethod") || d.readLikeData() {
+	all := statements(d.def.Child("parameters"))
+	if len(all) != 1 || all[0].Text() != "cls" || d.decorated("classmethod", "staticmethod") || d.readLikeData() {
 		return false
 	}
 	return slices.ContainsFunc(d.decorators, func(decorator string) bool {
 		first, _, _ := strings.Cut(decorator, ".")
-		return first != "" && !plain[decorator[strings.LastIndexByte(decorator, '.')+1:]] && !r.ofTree(first) &&
-			slices.ContainsFunc(r.file.Imports, func(im mask.Import) bool {
-				from, _, _ := strings.Cut(im.Module, ".")
-				return im.Local == first && !slices.Contains(stdlib, from)
-			})
+		return !plain[decorator[strings.LastIndexByte(decorator, '.')+1:]] && r.ofOthers(first)
 	})
 }
 
-// isMeta tells a metaclass: type or something called so is among its bases.
-func isMeta(c mask.Class) bool {
-	return slices.ContainsFunc(c.Bases, func(b mask.Ref) bool {
-		last := b.Path[len(b.Path)-1]
-		return b.Use != mask.Made && (last == "type" || strings.HasSuffix(last, "Meta") || strings.HasSuffix(last, "MetaClass") ||
-			strings.HasSuffix(last, "Metaclass") || last == "EnumType")
-	})
+// plain are well-known decorators that leave the function what it is.
+var plain = map[string]bool{
+	"property": true, "classmethod": true, "staticmethod": true, "cached_property": true, "wraps": true, "contextmanager": true,
+	"asynccontextmanager": true, "lru_cache": true, "overload": true, "abstractmethod": true, "final": true, "override": true,
+}
+
+// ofOthers tells a name that a file takes from a package that is neither its own nor the language's, and does not define.
+func (r *reader) ofOthers(name string) bool {
+	own, _, _ := strings.Cut(r.file.Modules[0], ".")
+	found := false
+	for _, im := range r.file.Imports {
+		from, _, _ := strings.Cut(im.Module, ".")
+		if im.Local == name && (from == "" || from == own) {
+			return false
+		}
+		found = found || im.Local == name && !slices.Contains(stdlib, from)
+	}
+	return found && !slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Name == name })
 }
 
 func isDunder(name string) bool {

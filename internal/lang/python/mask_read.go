@@ -2,6 +2,8 @@ package python
 
 import (
 	"bytes"
+	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -9,295 +11,118 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// maxNesting bounds what is read of an expression or a statement within others: what
-// is deeper is hostile.
-const maxNesting = 2000
-
-// reader makes a File of a tree in one pass over it, and one more over each function
-// for the names that it binds.
+// reader makes a File of a tree in one pass over it.
 type reader struct {
-	src   []byte
-	tree  *syntax.Tree
-	file  *mask.File
-	words map[string]string // one string for each name
-	runs  []mask.Ref        // of all functions, in source order
-	spans [][2]int          // by function, in runs
-	scope *scope
-	class int // index of the class around, at any depth, -1
-	// functions is how many functions are around; quiet says that what is read does
-	// not run when the file is loaded.
-	functions int
-	quiet     int
-	keeping   int // within the arguments of a decorator
-	nesting   int
-	metas     map[int]bool // classes that name a metaclass
-	lazy      bool         // annotations are not evaluated
-	// values are names of the module and its classes that a literal is assigned to; murky
-	// those that something else is assigned to.
-	values, murky map[string]bool
-	// unclear are those that are bound to what has no name, once or more.
-	unclear map[string]bool
-	objects map[string]bool // names for objects of functions, bound already
-	finder  bool            // the file imports modules by their names
-	plugins []mask.Ref      // what texts of it name that stand in tables
-	names   []string        // of the functions around
-	// everything is the line of a call, when the file is loaded, of what it has under a
-	// name that is made up; 0 for none.
-	everything int
-	// loader tells that the function that is read imports modules whose names are made up.
-	loader bool
+	tree   *syntax.Tree
+	file   *mask.File
+	bases  [][]string // by class: the last words of what it inherits from
+	quiet  int        // how many conditions are around that do not hold when the file is imported
+	lazy   bool       // annotations are not evaluated
 	counts counts
 }
 
 // counts are facts about difficulty, summed up; a function's are the difference.
 type counts struct{ branches, calls, depth, deepest int }
 
-func newReader(tree *syntax.Tree) *reader {
-	return &reader{
-		finder: bytes.Contains(tree.Source, []byte("import_module")) || bytes.Contains(tree.Source, []byte("__import__")),
-		src:    tree.Source, tree: tree, file: &mask.File{}, words: map[string]string{},
-		class: -1, metas: map[int]bool{}, values: map[string]bool{}, murky: map[string]bool{}, unclear: map[string]bool{}, objects: map[string]bool{},
-	}
-}
-
-func (r *reader) read() {
-	root := r.tree.Root()
-	r.lazy = lazyAnnotations(root)
-	r.file.Faults = faults(r.tree)
-	r.block(root, spot{function: -1, class: -1})
-	r.settle()
-	if r.everything > 0 {
-		r.callAll()
-	}
-	for i, s := range r.spans {
-		f := &r.file.Functions[i]
-		for j := i + 1; j < len(r.spans) && r.spans[j][0] < s[1]; j++ { // what is inside runs when it is called
-			if inner := r.spans[j]; inner[0] >= s[0] {
-				f.Runs = append(f.Runs, r.runs[s[0]:inner[0]]...)
-				s[0] = inner[1]
-			}
-		}
-		f.Runs = append(f.Runs, r.runs[s[0]:s[1]]...)
-	}
-	r.plugIn()
-}
-
-// plugins is the path of what the texts in a file's tables name. No name of the code is so.
-const plugins = "'"
-
-// plugIn puts what texts name where the file imports by name; where it says so nowhere,
-// into what loads.
-func (r *reader) plugIn() {
-	found := false
-	replaced := func(refs []mask.Ref) []mask.Ref {
-		all := len(refs)
-		refs = slices.DeleteFunc(refs, func(ref mask.Ref) bool { return ref.Path[0] == plugins })
-		if len(refs) == all {
-			return refs
-		}
-		found = true
-		return append(refs, r.plugins...)
-	}
-	for i := range r.file.Functions {
-		r.file.Functions[i].Runs = replaced(r.file.Functions[i].Runs)
-	}
-	if r.file.Loads = replaced(r.file.Loads); !found {
-		r.file.Loads = append(r.file.Loads, r.plugins...)
-	}
-}
-
-// callAll calls every function and class of the file.
-func (r *reader) callAll() {
-	call := func(name string) {
-		r.file.Loads = append(r.file.Loads, mask.Ref{Path: []string{name}, Use: mask.Called, Class: -1, Line: r.everything})
-	}
-	for _, f := range r.file.Functions {
-		if f.Parent < 0 && f.Class < 0 {
-			call(f.Name)
-		}
-	}
-	for _, c := range r.file.Classes {
-		if c.Parent < 0 && !c.Late {
-			call(c.Name)
-		}
-	}
-}
-
-// lazyAnnotations: from __future__ import annotations.
-func lazyAnnotations(root syntax.Node) bool {
-	for c := range root.Children() {
-		if c.Kind() == "future_import_statement" && strings.Contains(c.Text(), "annotations") {
-			return true
-		}
-	}
-	return false
-}
-
-// faults are the lines of syntax errors outside of functions; statements of Python 2
-// are such errors.
-func faults(tree *syntax.Tree) []int {
-	var lines []int
-	if !tree.Broken() && !hasPython2(tree.Root()) {
-		return nil
-	}
-	outside := func(n syntax.Node) bool { return n.Kind() != "function_definition" }
-	for n := range tree.Root().Walk(outside) {
-		if n.Kind() == "ERROR" || n.Missing() || n.Is("print_statement", "exec_statement") {
-			if line := n.Line(); len(lines) == 0 || lines[len(lines)-1] != line {
-				lines = append(lines, line)
-			}
-		}
-	}
-	return lines
-}
-
-// hasPython2 tells statements that the grammar knows and Python 3 does not.
-func hasPython2(n syntax.Node) bool {
-	for c := range n.Within() {
-		if c.Is("print_statement", "exec_statement") {
-			return true
-		}
-	}
-	return false
-}
-
-// spot is where a statement stands.
+// spot is where something stands.
 type spot struct {
 	prefix   string // of qualified names, with its dot
 	function int    // index of the function around, -1
-	class    int    // index of the class whose body this is, -1
+	class    int    // index of the class around, at any depth, -1
+	member   bool   // directly in the body of that class
 }
 
-func (r *reader) word(n syntax.Node) string {
-	if !n.Is() {
-		return ""
+// owner is the class whose body this is, -1.
+func (p spot) owner() int {
+	if p.member {
+		return p.class
 	}
-	b := r.src[n.Start():n.End()]
-	if w, ok := r.words[string(b)]; ok {
-		return w
+	return -1
+}
+
+func (r *reader) read() {
+	for c := range r.tree.Root().Children() {
+		r.lazy = r.lazy || c.Kind() == "future_import_statement" && strings.Contains(c.Text(), "annotations")
 	}
-	w := string(b)
-	r.words[w] = w
-	return w
+	r.file.Faults = faults(r.tree)
+	r.inside(r.tree.Root(), spot{function: -1, class: -1})
 }
 
-// deeper counts nesting; what is too deep is not read.
-func (r *reader) deeper() bool {
-	r.nesting++
-	return r.nesting < maxNesting
-}
-
-// block reads the statements of a block.
-func (r *reader) block(n syntax.Node, p spot) {
-	for s := range n.Children() {
-		r.statement(s, p)
+// inside reads what stands directly below a node.
+func (r *reader) inside(n syntax.Node, p spot) {
+	for c := range n.Children() {
+		r.visit(c, p)
 	}
 }
 
-func (r *reader) statement(n syntax.Node, p spot) {
-	defer func() { r.nesting-- }()
-	if !r.deeper() {
-		return
+// visit reads a node and all below it. It goes down by itself only where the place becomes another: expressions may nest
+// as deep as somebody likes.
+func (r *reader) visit(n syntax.Node, p spot) {
+	done := false
+	for c := range n.Walk(func(syntax.Node) bool { return !done }) {
+		done = r.node(c, p)
 	}
+}
+
+// node reads a node, and reports whether all below it is read with it.
+func (r *reader) node(n syntax.Node, p spot) bool {
 	switch n.Kind() {
+	case "function_definition", "class_definition":
+		r.definition(n, n, p)
 	case "decorated_definition":
-		def := n.Child("definition")
-		switch def.Kind() {
-		case "function_definition":
-			r.function(n, def, p)
-		case "class_definition":
-			r.classDefinition(n, def, p)
-		}
-	case "function_definition":
-		r.function(n, n, p)
-	case "class_definition":
-		r.classDefinition(n, n, p)
-	case "import_statement", "import_from_statement":
-		r.imports(n)
-	case "if_statement":
-		r.branch(n, p)
-	case "elif_clause", "except_clause", "except_group_clause", "case_clause", "for_statement", "while_statement":
-		r.counts.branches++
-		r.inside(n, p)
+		r.definition(n, n.Child("definition"), p)
 	case "block":
 		r.counts.depth++
 		r.counts.deepest = max(r.counts.deepest, r.counts.depth)
-		r.block(n, p)
+		r.inside(n, p)
 		r.counts.depth--
-	case "expression_statement":
-		r.expressionStatement(n, p)
-	case "with_item":
-		r.context(n.Child("value"))
-	case "with_clause":
-		r.inside(n, p)
-	case "with_statement", "try_statement", "match_statement", "else_clause", "finally_clause", "ERROR":
-		r.inside(n, p)
-	case "return_statement":
-		if len(r.names) == 1 && r.names[0] == "__getattr__" { // who asks for it names it
-			r.expression(n.First())
-			return
-		}
-		r.returned(n.First())
-	case "comment", "global_statement", "nonlocal_statement", "future_import_statement", "case_pattern",
-		"pass_statement", "break_statement", "continue_statement":
+	case "if_statement":
+		return r.branch(n, p)
+	case "assignment":
+		return r.assignment(n, p)
+	case "lambda":
+		return p.function < 0 && !n.Parent().Is("argument_list", "keyword_argument") // nobody calls it yet
+	case "type":
+		return r.lazy
 	default:
-		r.expression(n)
+		r.leaf(n, p)
+		return false
+	}
+	return true
+}
+
+// leaf reads what changes nothing for what is below it.
+func (r *reader) leaf(n syntax.Node, p spot) {
+	switch n.Kind() {
+	case "call":
+		r.counts.calls++
+		r.call(n.Child("function"), p)
+	case "expression_statement":
+		r.routeCall(n.First("call"), p.class)
+	case "import_statement", "import_from_statement":
+		r.imports(n)
+	case "elif_clause", "except_clause", "except_group_clause", "case_clause", "for_statement", "while_statement",
+		"conditional_expression", "boolean_operator", "for_in_clause":
+		r.counts.branches++
 	}
 }
 
-// inside reads the parts of a compound statement.
-func (r *reader) inside(n syntax.Node, p spot) {
-	for c := range n.Children() {
-		switch {
-		case !c.Named():
-		case c.Field() == "left" && n.Kind() == "for_statement":
-			r.target(c)
-			if p.function < 0 {
-				r.loopNames(c, p, r.elements(r.scope, n.Child("right")))
-			}
-		case c.Field() == "right" && n.Kind() == "for_statement":
-			r.expression(c)
-		case c.Field() == "condition":
-			r.condition(c)
-		default:
-			r.statement(c, p)
-		}
-	}
-}
-
-// context is what a with enters and leaves.
-func (r *reader) context(n syntax.Node) {
-	r.expression(n)
-	if n.Kind() == "as_pattern" {
-		n = n.First()
-	}
-	for _, name := range []string{"__enter__", "__exit__", "__aenter__", "__aexit__"} {
-		if path := r.path(n); len(path) > 0 {
-			r.use(append(path, name), mask.Called, n)
-		}
-	}
-}
-
-// branch is an if. What only type checkers and only programs run does not run when
-// the file is loaded.
-func (r *reader) branch(n syntax.Node, p spot) {
+// branch is an if. What only type checkers and only programs run does not run when the file is loaded.
+func (r *reader) branch(n syntax.Node, p spot) bool {
 	r.counts.branches++
-	r.condition(n.Child("condition"))
-	never := r.functions == 0 && neverLoaded(n.Child("condition"))
-	for c := range n.Children() {
-		switch c.Field() {
-		case "consequence":
-			if never {
-				r.quiet++
-			}
-			r.statement(c, p)
-			if never {
-				r.quiet--
-			}
-		case "alternative":
-			r.statement(c, p)
-		}
+	if p.function >= 0 || !neverLoaded(n.Child("condition")) {
+		return false
 	}
+	for c := range n.Children() {
+		if c.Field() == "alternative" {
+			r.visit(c, p)
+			continue
+		}
+		r.quiet++
+		r.visit(c, p)
+		r.quiet--
+	}
+	return true
 }
 
 // neverLoaded tells a condition that does not hold when the file is imported.
@@ -308,64 +133,252 @@ func neverLoaded(n syntax.Node) bool {
 	case "parenthesized_expression":
 		return neverLoaded(firstOf(n))
 	case "comparison_operator":
-		text := strings.Join(strings.Fields(n.Text()), "")
-		return slices.Contains([]string{"__name__=='__main__'", `__name__=="__main__"`, "'__main__'==__name__", `"__main__"==__name__`}, text)
+		text := strings.ReplaceAll(strings.Join(strings.Fields(n.Text()), ""), `"`, "'")
+		return text == "__name__=='__main__'" || text == "'__main__'==__name__"
 	case "boolean_operator":
 		return n.Child("operator").Kind() == "and" && (neverLoaded(n.Child("left")) || neverLoaded(n.Child("right")))
 	}
 	return false
 }
 
-func (r *reader) expressionStatement(n syntax.Node, p spot) {
-	for c := range n.Children() {
-		if c.Kind() == "assignment" {
-			r.assignment(c, p)
-			continue
-		}
-		switch {
-		case c.Kind() == "call":
-			r.call(c, mask.Ran)
-		case c.Named():
-			r.expression(c)
-		}
-	}
-	r.routeCall(n)
-}
-
-func (r *reader) assignment(n syntax.Node, p spot) {
+// assignment reads a function by another notation, and a table of routes.
+func (r *reader) assignment(n syntax.Node, p spot) bool {
 	left, right := n.Child("left"), n.Child("right")
-	r.replacesModule(left, right)
+	r.routeTable(left, right, p.class)
 	for right.Kind() == "parenthesized_expression" {
 		right = firstOf(right)
 	}
-	r.target(left)
-	stored := r.stores(left, right)
-	r.annotation(n.Child("type"))
-	bound := r.binding(left, right, n.Child("type"), p)
-	switch {
-	case stored:
-		r.besides(right)
-	case bound && p.function < 0 && right.Kind() == "call" && !r.special(r.word(left), p):
-		r.call(right, mask.Ran)
-	case p.class >= 0 && r.functions == 0 && slices.Contains(unseen, r.word(left)) && right.Kind() == "identifier": // __bool__ = __nonzero__
-		r.makes(right)
-	case right.Kind() == "assignment": // a = b = c
-		r.assignment(right, p)
-	case right.Kind() == "lambda" && left.Kind() == "identifier":
-		r.lambda(n, left, right, p)
-	case right.Is() && p.class >= 0 && r.metas[p.class] && right.Is("identifier", "attribute"):
-		r.handed(right) // a metaclass may make objects of what a class holds
-	case left.Kind() == "attribute" && isClassName(r.path(right)) && !r.follows(left, right): // it may be made under the new name
-		r.given(right)
-	case left.Kind() == "attribute" && right.Kind() == "identifier" && (r.ofModule(left) || r.ofOthers(left)): // it stands for the module's own
-		r.given(right)
-	case r.functions > 0 && left.Kind() == "identifier" && right.Kind() == "identifier" && r.follows(left, right): // each use of one is a use of the other
-	case r.functions > 0 && right.Is("identifier", "attribute", "conditional_expression", "boolean_operator") && !r.follows(left, right):
-		r.given(right) // it may be called under the new name
-	case left.Kind() == "attribute" && right.Is("subscript", "call") && len(r.picked(r.scope, right)) > 0:
-		r.given(right)
-	case right.Is():
-		r.expression(right)
-		r.routeTable(left, right)
+	body := right.Child("body")
+	if left.Kind() != "identifier" || right.Kind() != "lambda" || !body.Is() {
+		return false
 	}
+	r.visit(n.Child("type"), p)
+	r.visit(right.Child("parameters"), p)
+	name := p.prefix + left.Text()
+	f := mask.Function{
+		Name: name, Construct: mask.Lambda, Literal: true, Public: p.function < 0 && isPublic(name), Parent: p.function, Class: p.owner(),
+		Line: left.Line(), Span: rangeOf(n), Body: rangeOf(body), Broken: isUnread(n),
+		Strict: fmt.Sprintf("(_ for _ in ()).throw(NotImplementedError(\"masked: %s\"))", name),
+	}
+	if body.Is("none", "true", "false", "integer", "float", "ellipsis") {
+		f.Construct = mask.Trivial
+	}
+	r.within(f, p, func(p spot) { r.visit(body, p) })
+	return true
+}
+
+// within adds a function and reads its body.
+func (r *reader) within(f mask.Function, p spot, body func(p spot)) *mask.Function {
+	i, before := len(r.file.Functions), r.counts
+	r.file.Functions = append(r.file.Functions, f)
+	r.counts.depth, r.counts.deepest = 0, 0
+	body(spot{prefix: f.Name + ".", function: i, class: p.class})
+	made := &r.file.Functions[i]
+	made.Shape = mask.Shape{
+		Lines: codeLines(r.tree.Source[f.Body.Start:f.Body.End]), Branches: r.counts.branches - before.branches,
+		Calls: r.counts.calls - before.calls, Depth: r.counts.deepest,
+	}
+	// A function inside is a block more of the one around it.
+	r.counts.depth, r.counts.deepest = before.depth, max(before.deepest, before.depth+1+made.Shape.Depth)
+	return made
+}
+
+// definition reads a function or a class; whole has its decorators.
+func (r *reader) definition(whole, def syntax.Node, p spot) {
+	var decorators []string
+	for c := range whole.Children() {
+		if c.Kind() == "decorator" {
+			decorators = append(decorators, r.decorator(c, p))
+		}
+	}
+	switch def.Kind() {
+	case "function_definition":
+		r.function(whole, def, p, decorators)
+	case "class_definition":
+		r.class(whole, def, p)
+	}
+}
+
+// decorator reads what stands before a definition, and gives its dotted name without arguments.
+func (r *reader) decorator(n syntax.Node, p spot) string {
+	e := firstOf(n)
+	callee := e
+	if e.Kind() == "call" {
+		callee = e.Child("function")
+	} else {
+		r.call(e, p)
+	}
+	r.visit(e, p)
+	return strings.Join(pathOf(callee), ".")
+}
+
+func (r *reader) function(whole, def syntax.Node, p spot, decorators []string) {
+	r.visit(def.Child("parameters"), p)
+	r.visit(def.Child("return_type"), p)
+	name, body := def.Child("name").Text(), def.Child("body")
+	l, ok := lay(def)
+	f := mask.Function{
+		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.owner(),
+		Line: lineOf(def), Span: rangeOf(whole), Broken: !ok || isUnread(whole) || anyOf(def.Within(), isPython2),
+		Single: p.member && (slices.Contains(decorators, "classmethod") || slices.Contains(decorators, "staticmethod")),
+	}
+	if len(l.statements) > 0 {
+		f.Body = l.cut
+		f.Span.End = max(f.Span.End, l.cut.End)
+	}
+	own := func(n syntax.Node) bool { return !n.Is("function_definition", "lambda", "class_definition") }
+	generator := anyOf(body.Walk(own), func(n syntax.Node) bool { return n.Named() && n.Kind() == "yield" })
+	f.Construct = r.construct(candidate{def: def, name: name, decorators: decorators, layout: l, generator: generator, place: p})
+	text := []string{fmt.Sprintf("raise NotImplementedError(\"masked: %s\")", f.Name)}
+	if generator {
+		text = append(text, "yield") // it stays one
+	}
+	f.Strict = l.text(text...)
+	i := len(r.file.Functions)
+	r.within(f, p, func(p spot) { r.inside(body, p) })
+	r.routeDecorators(whole, i)
+}
+
+func rangeOf(n syntax.Node) mask.Range { return mask.Range{Start: n.Start(), End: n.End()} }
+
+// lineOf is the line of a definition's name.
+func lineOf(def syntax.Node) int {
+	if name := def.Child("name"); name.Is() {
+		return name.Line()
+	}
+	return def.Line()
+}
+
+// isUnread reports whether a definition, its surroundings, or what it begins with may be other than the tree says.
+func isUnread(whole syntax.Node) bool {
+	return whole.Broken() || whole.Above("ERROR").Is() || whole.BehindError()
+}
+
+// codeLines counts lines that are neither blank nor a comment alone.
+func codeLines(body []byte) int {
+	n := 0
+	for line := range bytes.SplitSeq(body, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			n++
+		}
+	}
+	return n
+}
+
+// class reads a class; what its body runs counts to what is around it.
+func (r *reader) class(whole, def syntax.Node, p spot) {
+	i, bases := len(r.file.Classes), def.Child("superclasses")
+	c := mask.Class{Name: p.prefix + def.Child("name").Text(), Parent: p.owner(), Span: rangeOf(whole)}
+	r.file.Classes = append(r.file.Classes, c)
+	r.visit(bases, p)
+	var words []string
+	for b := range bases.Children() {
+		if b.Kind() == "subscript" { // Generic[T]
+			b = b.Child("value")
+		}
+		if path := pathOf(b); len(path) > 0 && b.Kind() != "keyword_argument" {
+			words = append(words, path[len(path)-1])
+		}
+	}
+	r.bases = append(r.bases, words)
+	r.inside(def.Child("body"), spot{prefix: c.Name + ".", function: p.function, class: i, member: true})
+}
+
+// call notes that something is called by its name, in the function around or when the file is loaded.
+func (r *reader) call(of syntax.Node, p spot) {
+	if of.Kind() == "subscript" { // Box[int](1)
+		of = of.Child("value")
+	}
+	path := pathOf(of)
+	if len(path) == 0 || path[len(path)-1] == "?" {
+		return
+	}
+	ref := mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: of.Line()}
+	switch {
+	case p.function >= 0:
+		f := &r.file.Functions[p.function]
+		f.Runs = append(f.Runs, ref)
+	case r.quiet == 0:
+		r.file.Loads = append(r.file.Loads, ref)
+	}
+}
+
+// pathOf is the name that an expression is, in parts; "?" stands for what is none. Nil is a literal, on which nothing of ours
+// is called.
+func pathOf(n syntax.Node) []string {
+	var rest []string
+	for ; n.Kind() == "attribute"; n = n.Child("object") {
+		rest = append(rest, n.Child("attribute").Text())
+	}
+	head := "?"
+	switch {
+	case n.Kind() == "identifier":
+		head = n.Text()
+	case n.Is("string", "concatenated_string", "integer", "float", "none", "true", "false", "list", "tuple", "dictionary", "set",
+		"list_comprehension", "dictionary_comprehension", "set_comprehension", "generator_expression"):
+		return nil
+	case len(rest) > 1: // the last name says it all
+		rest = rest[:1]
+	}
+	rest = append(rest, head)
+	slices.Reverse(rest)
+	return rest
+}
+
+// imports notes the names that a statement brings. "import a.b" binds a, and makes a.b known.
+func (r *reader) imports(n syntax.Node) {
+	module := n.Child("module_name").Text()
+	for c := range n.Children() {
+		name, local := c, ""
+		switch {
+		case c.Kind() == "wildcard_import":
+			r.file.Imports = append(r.file.Imports, mask.Import{Module: module, Name: "*"})
+			continue
+		case c.Field() != "name":
+			continue
+		case c.Kind() == "aliased_import":
+			name, local = c.Child("name"), c.Child("alias").Text()
+		default:
+			local, _, _ = strings.Cut(c.Text(), ".")
+		}
+		i := mask.Import{Module: module, Name: name.Text(), Local: local}
+		if n.Kind() == "import_statement" {
+			i.Module, i.Name = i.Name, ""
+		}
+		r.file.Imports = append(r.file.Imports, i)
+	}
+}
+
+// faults are the lines of syntax errors outside of functions; statements of Python 2 are such errors.
+func faults(tree *syntax.Tree) []int {
+	if !tree.Broken() && !anyOf(tree.Root().Within(), isPython2) {
+		return nil
+	}
+	var lines []int
+	for n := range tree.Root().Walk(func(n syntax.Node) bool { return n.Kind() != "function_definition" }) {
+		if n.Kind() == "ERROR" || n.Missing() || isPython2(n) {
+			lines = append(lines, n.Line())
+		}
+	}
+	return slices.Compact(lines)
+}
+
+func isPython2(n syntax.Node) bool { return n.Is("print_statement", "exec_statement") }
+
+// anyOf reports whether one of some nodes is such.
+func anyOf(all iter.Seq[syntax.Node], is func(syntax.Node) bool) bool {
+	for n := range all {
+		if is(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstOf is the first of the parts of an expression: a comment may stand before it.
+func firstOf(n syntax.Node) syntax.Node {
+	if all := statements(n); len(all) > 0 {
+		return all[0]
+	}
+	return syntax.Node{}
 }
