@@ -91,11 +91,8 @@ func statements(block syntax.Node) []syntax.Node {
 // isDocstring is CPython's rule: an expression that is one constant string, in
 // parentheses or not; never an f-string, bytes, or a tuple of one.
 func isDocstring(n syntax.Node) bool {
-	if n.Kind() != "expression_statement" {
-		return false
-	}
 	inner := n.First()
-	return inner.Is() && inner.End() == n.End() && constantString(inner)
+	return n.Kind() == "expression_statement" && inner.Is() && inner.End() == n.End() && constantString(inner)
 }
 
 func constantString(n syntax.Node) bool {

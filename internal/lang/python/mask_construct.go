@@ -21,21 +21,29 @@ type candidate struct {
 
 // construct is the first that strict keeps, else the most specific one.
 func (r *reader) construct(d candidate) mask.Construct {
-	member := d.place.member
-	trivial := isTrivial(d.layout.statements)
+	member := d.place.class >= 0
 	switch {
 	case member && d.name == "__del__":
 		return mask.Destructor
 	case d.decorated("overload"):
 		return mask.Overload
-	case trivial && member && (d.decorated("abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod") || r.isProtocol(d.place.class)):
-		return mask.Abstract
-	case trivial:
+	case isTrivial(d.layout.statements):
+		if member && (d.decorated("abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod") ||
+			slices.Contains(r.bases[d.place.class], "Protocol")) {
+			return mask.Abstract
+		}
 		return mask.Trivial
 	case r.isHook(d):
 		return mask.Hook
 	case d.name == "main" && !member && d.place.function < 0:
 		return mask.Main
+	}
+	return d.specific(member)
+}
+
+// specific is the construct of a function that strict does not keep for what it is.
+func (d candidate) specific(member bool) mask.Construct {
+	switch {
 	case d.decorated("setter", "deleter"):
 		return mask.Setter
 	case member && d.readLikeData():
@@ -102,8 +110,6 @@ func saysNothing(n syntax.Node) bool {
 	return false
 }
 
-func (r *reader) isProtocol(class int) bool { return slices.Contains(r.bases[class], "Protocol") }
-
 // The methods that run while classes are made.
 var (
 	classHooks = []string{
@@ -115,7 +121,7 @@ var (
 )
 
 func (r *reader) isHook(d candidate) bool {
-	if !d.place.member {
+	if d.place.class < 0 {
 		return d.place.function < 0 && (d.name == "__getattr__" || d.name == "__dir__")
 	}
 	if slices.Contains(classHooks, d.name) || r.isOfClass(d) {

@@ -28,16 +28,8 @@ type counts struct{ branches, calls, depth, deepest int }
 type spot struct {
 	prefix   string // of qualified names, with its dot
 	function int    // index of the function around, -1
-	class    int    // index of the class around, at any depth, -1
-	member   bool   // directly in the body of that class
-}
-
-// owner is the class whose body this is, -1.
-func (p spot) owner() int {
-	if p.member {
-		return p.class
-	}
-	return -1
+	class    int    // index of the class whose body this is, -1
+	within   int    // index of the class around, at any depth, -1
 }
 
 func (r *reader) read() {
@@ -45,7 +37,7 @@ func (r *reader) read() {
 		r.lazy = r.lazy || c.Kind() == "future_import_statement" && strings.Contains(c.Text(), "annotations")
 	}
 	r.file.Faults = faults(r.tree)
-	r.inside(r.tree.Root(), spot{function: -1, class: -1})
+	r.inside(r.tree.Root(), spot{function: -1, class: -1, within: -1})
 }
 
 // inside reads what stands directly below a node.
@@ -98,7 +90,7 @@ func (r *reader) leaf(n syntax.Node, p spot) {
 		r.counts.calls++
 		r.call(n.Child("function"), p)
 	case "expression_statement":
-		r.routeCall(n.First("call"), p.class)
+		r.routeCall(n.First("call"), p.within)
 	case "import_statement", "import_from_statement":
 		r.imports(n)
 	case "elif_clause", "except_clause", "except_group_clause", "case_clause", "for_statement", "while_statement",
@@ -144,7 +136,7 @@ func neverLoaded(n syntax.Node) bool {
 // assignment reads a function by another notation, and a table of routes.
 func (r *reader) assignment(n syntax.Node, p spot) bool {
 	left, right := n.Child("left"), n.Child("right")
-	r.routeTable(left, right, p.class)
+	r.routeTable(left, right, p.within)
 	for right.Kind() == "parenthesized_expression" {
 		right = firstOf(right)
 	}
@@ -156,7 +148,7 @@ func (r *reader) assignment(n syntax.Node, p spot) bool {
 	r.visit(right.Child("parameters"), p)
 	name := p.prefix + left.Text()
 	f := mask.Function{
-		Name: name, Construct: mask.Lambda, Literal: true, Public: p.function < 0 && isPublic(name), Parent: p.function, Class: p.owner(),
+		Name: name, Construct: mask.Lambda, Literal: true, Public: p.function < 0 && isPublic(name), Parent: p.function, Class: p.class,
 		Line: left.Line(), Span: rangeOf(n), Body: rangeOf(body), Broken: isUnread(n),
 		Strict: fmt.Sprintf("(_ for _ in ()).throw(NotImplementedError(\"masked: %s\"))", name),
 	}
@@ -168,28 +160,35 @@ func (r *reader) assignment(n syntax.Node, p spot) bool {
 }
 
 // within adds a function and reads its body.
-func (r *reader) within(f mask.Function, p spot, body func(p spot)) *mask.Function {
+func (r *reader) within(f mask.Function, p spot, body func(p spot)) {
 	i, before := len(r.file.Functions), r.counts
 	r.file.Functions = append(r.file.Functions, f)
 	r.counts.depth, r.counts.deepest = 0, 0
-	body(spot{prefix: f.Name + ".", function: i, class: p.class})
-	made := &r.file.Functions[i]
-	made.Shape = mask.Shape{
+	body(spot{prefix: f.Name + ".", function: i, class: -1, within: p.within})
+	shape := mask.Shape{
 		Lines: codeLines(r.tree.Source[f.Body.Start:f.Body.End]), Branches: r.counts.branches - before.branches,
 		Calls: r.counts.calls - before.calls, Depth: r.counts.deepest,
 	}
 	// A function inside is a block more of the one around it.
-	r.counts.depth, r.counts.deepest = before.depth, max(before.deepest, before.depth+1+made.Shape.Depth)
-	return made
+	r.counts.depth, r.counts.deepest = before.depth, max(before.deepest, before.depth+1+shape.Depth)
+	r.file.Functions[i].Shape = shape
 }
 
 // definition reads a function or a class; whole has its decorators.
 func (r *reader) definition(whole, def syntax.Node, p spot) {
-	var decorators []string
+	var decorators []string // dotted names, without arguments
 	for c := range whole.Children() {
-		if c.Kind() == "decorator" {
-			decorators = append(decorators, r.decorator(c, p))
+		if c.Kind() != "decorator" {
+			continue
 		}
+		callee := firstOf(c)
+		if callee.Kind() == "call" {
+			callee = callee.Child("function")
+		} else {
+			r.call(callee, p)
+		}
+		decorators = append(decorators, strings.Join(pathOf(callee), "."))
+		r.inside(c, p)
 	}
 	switch def.Kind() {
 	case "function_definition":
@@ -199,28 +198,15 @@ func (r *reader) definition(whole, def syntax.Node, p spot) {
 	}
 }
 
-// decorator reads what stands before a definition, and gives its dotted name without arguments.
-func (r *reader) decorator(n syntax.Node, p spot) string {
-	e := firstOf(n)
-	callee := e
-	if e.Kind() == "call" {
-		callee = e.Child("function")
-	} else {
-		r.call(e, p)
-	}
-	r.visit(e, p)
-	return strings.Join(pathOf(callee), ".")
-}
-
 func (r *reader) function(whole, def syntax.Node, p spot, decorators []string) {
 	r.visit(def.Child("parameters"), p)
 	r.visit(def.Child("return_type"), p)
 	name, body := def.Child("name").Text(), def.Child("body")
 	l, ok := lay(def)
 	f := mask.Function{
-		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.owner(),
+		Name: p.prefix + name, Public: p.function < 0 && isPublic(p.prefix+name), Doc: l.doc.Is(), Parent: p.function, Class: p.class,
 		Line: lineOf(def), Span: rangeOf(whole), Broken: !ok || isUnread(whole) || anyOf(def.Within(), isPython2),
-		Single: p.member && (slices.Contains(decorators, "classmethod") || slices.Contains(decorators, "staticmethod")),
+		Single: p.class >= 0 && (slices.Contains(decorators, "classmethod") || slices.Contains(decorators, "staticmethod")),
 	}
 	if len(l.statements) > 0 {
 		f.Body = l.cut
@@ -268,7 +254,7 @@ func codeLines(body []byte) int {
 // class reads a class; what its body runs counts to what is around it.
 func (r *reader) class(whole, def syntax.Node, p spot) {
 	i, bases := len(r.file.Classes), def.Child("superclasses")
-	c := mask.Class{Name: p.prefix + def.Child("name").Text(), Parent: p.owner(), Span: rangeOf(whole)}
+	c := mask.Class{Name: p.prefix + def.Child("name").Text(), Parent: p.class, Span: rangeOf(whole)}
 	r.file.Classes = append(r.file.Classes, c)
 	r.visit(bases, p)
 	var words []string
@@ -281,7 +267,7 @@ func (r *reader) class(whole, def syntax.Node, p spot) {
 		}
 	}
 	r.bases = append(r.bases, words)
-	r.inside(def.Child("body"), spot{prefix: c.Name + ".", function: p.function, class: i, member: true})
+	r.inside(def.Child("body"), spot{prefix: c.Name + ".", function: p.function, class: i, within: i})
 }
 
 // call notes that something is called by its name, in the function around or when the file is loaded.
@@ -293,7 +279,7 @@ func (r *reader) call(of syntax.Node, p spot) {
 	if len(path) == 0 || path[len(path)-1] == "?" {
 		return
 	}
-	ref := mask.Ref{Path: path, Use: mask.Called, Class: p.class, Line: of.Line()}
+	ref := mask.Ref{Path: path, Use: mask.Called, Class: p.within, Line: of.Line()}
 	switch {
 	case p.function >= 0:
 		f := &r.file.Functions[p.function]
@@ -351,9 +337,6 @@ func (r *reader) imports(n syntax.Node) {
 
 // faults are the lines of syntax errors outside of functions; statements of Python 2 are such errors.
 func faults(tree *syntax.Tree) []int {
-	if !tree.Broken() && !anyOf(tree.Root().Within(), isPython2) {
-		return nil
-	}
 	var lines []int
 	for n := range tree.Root().Walk(func(n syntax.Node) bool { return n.Kind() != "function_definition" }) {
 		if n.Kind() == "ERROR" || n.Missing() || isPython2(n) {
