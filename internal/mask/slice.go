@@ -159,6 +159,12 @@ func (p *project) pickRoute(prefix string) (map[int]bool, error) {
 			if u.handlers[i].path < 0 {
 				continue
 			}
+			if u.means.ByName {
+				for _, f := range p.mayCall(u, u.handlers[i]) {
+					in[f] = true
+				}
+				continue
+			}
 			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class, loads: true}, u.handlers[i].path)
 			for _, t := range a.things {
 				switch t.kind {
