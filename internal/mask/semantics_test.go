@@ -42,23 +42,11 @@ func TestSemantics(t *testing.T) {
 			"-- a.py --\nT = {1: one}\ndef one():\n    return 1\ndef two():\n    return 2\nX = T[1]()\nY = T.two()\n",
 			"one 0, two kept",
 		},
-		"go_OwnStars": {
-			"-- go.mod --\nmodule x.example/m\n-- a/a.go --\npackage a\n\nimport . \"x.example/m/b\"\n-- b/b.go --\npackage b\n\nfunc B() int { return 1 }\n-- c/c.go --\npackage c\n\nimport \"x.example/m/a\"\n\nvar C = a.B()\n",
-			"B 0",
-		},
 		"go_OwnPrefix": {
 			"-- go.mod --\nmodule x.example/m\n-- a/a.go --\npackage a\n\nimport \"errors\"\n\nvar E = errors.New(\"a\")\n-- errors/e.go --\npackage errors\n\nfunc New(s string) error { return e(s) }\n",
 			"New 0",
 		},
-		"go_SpreadClasses": {
-			"-- go.mod --\nmodule x.example/m\n-- a.go --\npackage m\n\ntype T struct{}\n\nvar X = T{}.f()\n-- b.go --\npackage m\n\nfunc (T) f() int { return 1 }\n\ntype U struct{}\n\nfunc (U) f() int { return 1 }\n",
-			"T.f kept, U.f 0",
-		},
-		"go_ByArity": {
-			"-- go.mod --\nmodule x.example/m\n-- a.go --\npackage m\n\nvar X = run(one)\n\nfunc run(f func() int) int { return 1 }\n\nfunc one() int { return 1 }\n",
-			"run kept, one 0",
-		},
-		"go_Structural": {
+		"go_ByName": {
 			"-- go.mod --\nmodule x.example/m\n-- a.go --\npackage m\n\nvar X = run(T{})\n\ntype I interface{ f() int }\n\nfunc run(i I) int { return i.f() }\n\ntype T struct{}\n\nfunc (T) f() int { return 1 }\n",
 			"run kept, T.f kept",
 		},

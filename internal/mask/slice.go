@@ -156,19 +156,8 @@ func (p *project) pickRoute(prefix string) (map[int]bool, error) {
 			if r.Function >= 0 {
 				in[u.first+r.Function] = true
 			}
-			if u.handlers[i].path < 0 {
-				continue
-			}
-			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class, loads: true}, u.handlers[i].path)
-			for _, t := range a.things {
-				switch t.kind {
-				case isFunction:
-					in[t.id] = true
-				case isClass, isInstance:
-					for _, f := range p.groups[t.id].members {
-						in[f] = true
-					}
-				}
+			for _, f := range p.handled(u, u.handlers[i]) {
+				in[f] = true
 			}
 		}
 	}
@@ -179,6 +168,26 @@ func (p *project) pickRoute(prefix string) (map[int]bool, error) {
 		return nil, &SliceError{fmt.Sprintf("the handlers of the routes under %q are not in this tree", prefix)}
 	}
 	return in, nil
+}
+
+// handled are the functions of a route's handler: of a class all its members.
+func (p *project) handled(u *unit, handler ref) []int {
+	switch {
+	case handler.path < 0:
+		return nil
+	case u.means.ByName:
+		return p.mayCall(u, handler)
+	}
+	var out []int
+	for _, t := range p.ask(where{unit: u, function: -1, class: handler.class, loads: true}, handler.path).things {
+		switch t.kind {
+		case isFunction:
+			out = append(out, t.id)
+		case isClass, isInstance:
+			out = append(out, p.groups[t.id].members...)
+		}
+	}
+	return out
 }
 
 // routeUnder compares whole segments: /user is not above /users.

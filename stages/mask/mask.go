@@ -4,8 +4,9 @@
 //
 // It takes bodies out of the code part alone: tests, docs and examples stay as they are,
 // since they say what is asked for; but a document that holds copies of bodies is left out of the
-// starter and of the solution. What runs when the release is loaded is seen in a sandbox, and stays: a starter loads as its
-// release does. What cannot be masked is a reject.
+// starter and of the solution. What runs when the release is loaded is seen in a sandbox, and
+// stays: a starter loads as its release does. What cannot be masked is a reject. It never runs code
+// outside of the sandbox.
 //
 // A slice is masked as the whole is, and all that is said of it (functions, body lines, what is
 // left of them) is about its functions alone.

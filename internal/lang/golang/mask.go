@@ -2,20 +2,21 @@ package golang
 
 import (
 	"bytes"
+	"go/ast"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"golang.org/x/mod/modfile"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// Masker is what masking knows of Go. It reads one file at a time: what a name is of is
-// told by the types that are written there, and by the names of what other files tell.
+// Masker is what masking knows of Go. It reads one file at a time: what it is made of by tree-sitter, which goes on behind an
+// error, and which names are of which scope by go/parser, without types.
 type Masker struct{}
 
 var (
@@ -28,7 +29,7 @@ func (Masker) Name() string { return "go" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{OwnStars: true, OwnPrefix: true, SpreadClasses: true, ByArity: true, Structural: true}
+	return mask.Semantics{ByName: true, OwnPrefix: true}
 }
 
 // Grammar is Go's for Go files.
@@ -47,15 +48,7 @@ func (Masker) Anchor(p string, source []byte) string {
 	if path.Base(p) != "go.mod" {
 		return ""
 	}
-	for line := range strings.Lines(string(source)) {
-		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module")
-		if !ok || strings.TrimLeft(rest, " \t\"`") == rest {
-			continue
-		}
-		rest, _, _ = strings.Cut(rest, "//")
-		return strings.Trim(strings.TrimSpace(rest), "\"`")
-	}
-	return ""
+	return modfile.ModulePath(source)
 }
 
 // Exempt tells tests, what serves them, and programs that only people run.
@@ -97,17 +90,32 @@ func head(source []byte) []byte {
 	return nil
 }
 
+// maskReader reads one file.
+type maskReader struct {
+	file    *mask.File
+	source  []byte
+	code    parsed
+	pkg     string
+	classes map[string]int // by name, index in file.Classes
+	specs   []spec         // imports, in order
+	uses    uses           // of names before a dot
+	free    uses           // of exported names that this file declares nowhere: of its package, or of dot imports
+	fails   []string       // statements in place of the bodies, by function
+}
+
 // Read says what a Go file holds. A package is known by its folder, relative to the
 // root; the module line of go.mod (Anchor) leads import paths there.
 func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r := &maskReader{
-		file: &mask.File{Modules: []string{path.Dir(p)}}, source: tree.Source,
-		owner: -1, class: -1, value: -1, classes: map[string]int{}, declared: map[string]bool{},
-		functions: map[string]bool{}, uses: map[string]*use{}, seen: map[string]bool{},
-		free: map[string]*use{},
+		file: &mask.File{Modules: []string{path.Dir(p)}}, source: tree.Source, code: parse(tree.Source),
+		classes: map[string]int{"": -1}, uses: uses{}, free: uses{},
 	}
 	root := tree.Root()
-	r.outline(root)
+	for n := range root.Children() {
+		if n.Is("type_declaration") {
+			r.types(n)
+		}
+	}
 	doc, docEnd := false, 0
 	for n := range root.Children() {
 		switch n.Kind() {
@@ -121,24 +129,15 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 			r.function(n, doc && docEnd+1 == n.Line())
 		case "var_declaration":
 			r.variables(n)
-		case "const_declaration":
-			r.constants(n)
-			r.fault(n)
-			r.walk(n, nil)
 		default:
 			r.fault(n)
-			r.walk(n, nil)
 		}
 		doc = false
 	}
-	r.resolveImports()
-	r.checkReturned()
-	if len(r.specs) > 0 {
-		r.file.Repair = r.repair
-	}
-	if slices.ContainsFunc(r.specs, func(s spec) bool { return s.name == "." }) {
-		r.file.Stars = r.stars
-	}
+	r.imports()
+	r.calls()
+	r.routes()
+	r.returned()
 	return r.file
 }
 
@@ -155,120 +154,28 @@ func (r *maskReader) comment(n syntax.Node, doc *bool, end *int) {
 	*end = n.Line() + strings.Count(text, "\n")
 }
 
-// outline gathers what names at package level mean, wherever they stand in the file.
-func (r *maskReader) outline(root syntax.Node) {
-	for n := range root.Children() {
-		switch n.Kind() {
-		case "import_declaration":
-			r.imports(n)
-		case "function_declaration":
-			name := n.Child("name").Text()
-			r.declared[name] = true
-			r.functions[name] = true
-		case "method_declaration":
-			if of := receiverType(n); of != "" {
-				r.functions[of+"."+n.Child("name").Text()] = true
-			}
-		case "type_declaration":
-			for spec := range n.Children() {
-				r.defined(spec)
-			}
-		case "var_declaration", "const_declaration":
-			for spec := range n.Walk(func(n syntax.Node) bool { return !n.Is("var_spec", "const_spec") }) {
-				for name := range spec.Children() {
-					if spec.Is("var_spec", "const_spec") && name.Field() == "name" {
-						r.declared[name.Text()] = true
-					}
-				}
-			}
+// types notes the types of a declaration.
+func (r *maskReader) types(n syntax.Node) {
+	for spec := range n.Children() {
+		if spec.Is("type_spec", "type_alias") {
+			r.class(spec.Child("name").Text(), mask.Range{Start: spec.Start(), End: spec.End()})
 		}
 	}
 }
 
-// defined notes a defined type. What it embeds has its methods too; so has what an
-// alias stands for.
-func (r *maskReader) defined(spec syntax.Node) {
-	if !spec.Is("type_spec", "type_alias") {
-		return
-	}
-	name, def := spec.Child("name").Text(), spec.Child("type")
-	c := mask.Class{Name: name, Parent: -1, Span: mask.Range{Start: spec.Start(), End: spec.End()}}
-	parameters := &scope{}
-	r.parameters(spec.Child("type_parameters"), parameters)
-	base := func(n syntax.Node) {
-		if t := typePath(n); t != nil {
-			c.Bases = append(c.Bases, mask.Ref{Path: t, Use: mask.Inherited, Class: -1, Line: n.Line()})
-		}
-	}
-	c.Alias = spec.Is("type_alias")
-	c.Solid = !def.Is("function_type", "type_identifier", "qualified_type", "generic_type", "parenthesized_type")
-	if def.Is("function_type") {
-		c.Signature = r.signature(def, parameters)
-	}
-	switch {
-	case c.Alias:
-		base(def)
-	case def.Is("slice_type", "array_type", "map_type", "channel_type"):
-		r.bindType(name+"."+mask.Each, r.further(r.written(def, parameters), mask.Each))
-	case def.Is("function_type"):
-		r.bindType(name+"."+mask.Outcome, r.further(r.written(def, parameters), mask.Outcome))
-	case def.Is("struct_type"):
-		for field := range def.First("field_declaration_list").Children() {
-			if field.Is("field_declaration") && !field.Child("name").Is() {
-				base(field.Child("type"))
-				if of := typePath(field.Child("type")); of != nil {
-					r.bindType(name+"."+of[len(of)-1], r.written(field.Child("type"), parameters))
-				}
-			}
-			for id := range field.Children() {
-				if t := field.Child("type"); id.Field() == "name" && callable(t) {
-					r.file.Callable = append(r.file.Callable, mask.Callable{Name: id.Text(), Type: r.functional(t, parameters)})
-				}
-				if id.Field() != "name" {
-					continue
-				}
-				t := field.Child("type")
-				if of := typePath(t); of != nil && !t.Is("pointer_type") && !parameters.has(of[0]) {
-					c.Makes = append(c.Makes, mask.Ref{Path: of, Use: mask.Called, Class: -1, Line: id.Line()})
-				}
-				r.bindType(name+"."+id.Text(), r.written(t, parameters))
-			}
-		}
-	case def.Is("interface_type"):
-		for elem := range def.Children() {
-			switch {
-			case elem.Is("type_elem"):
-				base(elem.First())
-			case elem.Is("method_elem"):
-				c.Wants = append(c.Wants, elem.Child("name").Text())
-			}
-		}
-	}
-	r.declared[name] = true
+func (r *maskReader) class(name string, span mask.Range) int {
 	r.classes[name] = len(r.file.Classes)
-	r.file.Classes = append(r.file.Classes, c)
-}
-
-// bindType notes of which type what a name stands for is.
-func (r *maskReader) bindType(name string, of []string) {
-	if of != nil {
-		r.file.Bindings = append(r.file.Bindings, mask.Binding{Name: name, Value: mask.Ref{Path: of, Use: mask.Named, Class: -1}})
-	}
+	r.file.Classes = append(r.file.Classes, mask.Class{Name: name, Parent: -1, Span: span})
+	return r.classes[name]
 }
 
 // classOf is the index of a type; one that is declared in another file of the package
 // gets an entry without a span.
 func (r *maskReader) classOf(name string) int {
-	if name == "" {
-		return -1
+	if i, ok := r.classes[name]; ok || name == "" {
+		return i
 	}
-	i, ok := r.classes[name]
-	if !ok {
-		i = len(r.file.Classes)
-		r.classes[name] = i
-		r.file.Classes = append(r.file.Classes, mask.Class{Name: name, Parent: -1})
-	}
-	return i
+	return r.class(name, mask.Range{})
 }
 
 // function notes a declared function and reads it.
@@ -276,23 +183,15 @@ func (r *maskReader) function(n syntax.Node, doc bool) {
 	name, body, of := n.Child("name"), n.Child("body"), receiverType(n)
 	f := mask.Function{
 		Name: name.Text(), Construct: mask.Plain, Doc: doc, Parent: -1, Class: r.classOf(of), Line: name.Line(),
-		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(), Arguments: takes(n),
+		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(),
 	}
-	f.Public = exported(f.Name) && (of == "" || exported(of))
+	f.Public = ast.IsExported(f.Name) && (of == "" || ast.IsExported(of))
 	if n.Is("method_declaration") {
 		f.Construct = mask.Method
 		if of != "" {
 			f.Name = of + "." + f.Name
 		}
 	}
-	inside := &scope{}
-	receives(n, inside)
-	for c := range n.Children() {
-		if c.Field() != "body" && c.Field() != "name" {
-			r.walk(c, inside)
-		}
-	}
-	f.Signature, f.Results = r.signature(n, inside), r.gives(n, inside)
 	switch {
 	case !body.Is():
 		f.Construct = mask.Bodiless
@@ -305,42 +204,41 @@ func (r *maskReader) function(n syntax.Node, doc bool) {
 	case takesTest(n):
 		f.Construct = mask.Test
 	}
-	r.inside(f, body, inside)
+	r.add(f, n, body)
 }
 
-// inside adds a function and reads its body.
-func (r *maskReader) inside(f mask.Function, body syntax.Node, s *scope) {
-	owner, class, value, seen := r.owner, r.class, r.value, r.seen
-	i := len(r.file.Functions)
+// add adds a function, declared by n.
+func (r *maskReader) add(f mask.Function, n, body syntax.Node) {
+	fail := r.failing(f.Name, n)
 	if body.Is() && !body.Missing() && body.End()-body.Start() >= 2 {
 		f.Body = mask.Range{Start: body.Start() + 1, End: body.End() - 1}
-		f.Strict = r.strict(f, s)
-		f.Returned = r.returned(f, body, s)
+		f.Strict = inBraces(r.source[f.Body.Start:f.Body.End], fail)
 		f.Shape = counter.Shape(body, f.Body)
 	} else if f.Construct != mask.Bodiless {
 		f.Construct, f.Broken = mask.Trivial, true
 	}
-	r.file.Functions = append(r.file.Functions, f)
-	r.owner, r.class, r.value, r.seen = i, f.Class, -1, map[string]bool{}
-	r.walk(body, s)
-	r.owner, r.class, r.value, r.seen = owner, class, value, seen
+	r.file.Functions, r.fails = append(r.file.Functions, f), append(r.fails, fail)
 }
 
-// strict is the text in place of a body: on one line where the body is, else on a
-// line of its own. A panic ends a function whatever its results are.
-func (r *maskReader) strict(f mask.Function, s *scope) string {
-	return inBraces(r.source[f.Body.Start:f.Body.End], r.failing(f.Name, s))
-}
-
-// failing is the statement in place of the body of a function of a name.
-func (r *maskReader) failing(name string, s *scope) string {
+// failing is the statement in place of the body of a function of a name, declared by n. A panic ends a function whatever its
+// results are.
+func (r *maskReader) failing(name string, n syntax.Node) string {
 	message := strconv.Quote("masked: " + name)
-	statement := "panic(" + message + ")"
-	if _, ok := s.find("panic"); ok || r.declared["panic"] {
-		// The name is taken: a loop without end that calls a nil function is as final.
-		statement = "for { map[string]func(){}[" + message + "]() }"
+	if r.code.Scope.Lookup("panic") == nil && !saysPanic(n) {
+		return "panic(" + message + ")"
 	}
-	return statement
+	// The name is taken: a loop without end that calls a nil function is as final.
+	return "for { map[string]func(){}[" + message + "]() }"
+}
+
+// saysPanic reports whether something before the body of a function goes by that name.
+func saysPanic(n syntax.Node) bool {
+	for c := range n.Walk(func(c syntax.Node) bool { return c.Field() != "body" }) {
+		if c.Is("identifier", "type_identifier") && c.Field() != "body" && c.Parent() != n && c.Text() == "panic" {
+			return true
+		}
+	}
+	return false
 }
 
 // inBraces is a statement in place of the text between two braces.
@@ -382,47 +280,13 @@ var counter = mask.Counter{
 // receiverType is T of (t *T[P]).
 func receiverType(n syntax.Node) string {
 	for p := range n.Child("receiver").Children() {
-		if t := typePath(p.Child("type")); len(t) == 1 {
-			return t[0]
+		for t := range p.Child("type").Walk(func(t syntax.Node) bool { return !t.Is("qualified_type") }) {
+			if t.Is("type_identifier") {
+				return t.Text()
+			}
 		}
 	}
 	return ""
-}
-
-// receives declares P of (t *T[P]).
-func receives(n syntax.Node, s *scope) {
-	for p := range n.Child("receiver").Children() {
-		t := p.Child("type")
-		if t.Is("pointer_type") {
-			t = last(t)
-		}
-		for a := range t.Child("type_arguments").Walk(func(syntax.Node) bool { return true }) {
-			if a.Is("type_identifier") {
-				s.declare(a.Text(), local{})
-			}
-		}
-	}
-}
-
-// typePath is the name of a named type, behind pointers and instantiations.
-func typePath(n syntax.Node) []string {
-	for {
-		switch n.Kind() {
-		case "type_identifier":
-			if t := n.Text(); !slices.Contains(predeclared, t) {
-				return []string{t}
-			}
-			return nil
-		case "qualified_type":
-			return []string{n.Child("package").Text(), n.Child("name").Text()}
-		case "generic_type":
-			n = n.Child("type")
-		case "pointer_type", "parenthesized_type":
-			n = n.First("type_identifier", "qualified_type", "generic_type", "pointer_type", "parenthesized_type")
-		default:
-			return nil
-		}
-	}
 }
 
 // trivial tells bodies that do nothing, or only say that something is missing.
@@ -450,20 +314,11 @@ var missing = lazyregexp.New(`(?i)^\((errors\.New\()?["` + "`" + `][^"]*(not (ye
 // takesTest tells functions that only tests can call: they take a running test.
 func takesTest(n syntax.Node) bool {
 	for p := range n.Child("parameters").Children() {
-		t := typePath(p.Child("type"))
-		if len(t) == 2 && t[0] == "testing" && (len(t[1]) == 1 || t[1] == "TB") {
+		if runningTest.MatchString(p.Child("type").Text()) {
 			return true
 		}
 	}
 	return false
 }
 
-func exported(name string) bool {
-	first, _ := utf8.DecodeRuneInString(name)
-	return unicode.IsUpper(first)
-}
-
-// predeclared are names that mean the language's own unless something hides them.
-var predeclared = strings.Fields(`any bool byte comparable complex64 complex128 error float32 float64 int int8 int16
-	int32 int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false iota nil _ append cap clear close complex
-	copy delete imag len make max min new panic print println real recover`)
+var runningTest = lazyregexp.New(`^\**testing\.(.|TB)$`)

@@ -2,13 +2,16 @@ package golang
 
 import (
 	"bytes"
+	"cmp"
+	"go/ast"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
-	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // spec is one import.
@@ -20,159 +23,123 @@ type spec struct {
 	others map[string]bool // free names that are known to be others', of a dot import
 }
 
-// use is where a name is used: by code that always stays, and by bodies.
-type use struct {
-	kept  bool
-	owner []int
+// uses are the functions in whose bodies a name is used, by names; -1 is code that always stays.
+type uses map[string][]int
+
+// stay reports whether code that is left uses a name.
+func (u uses) stay(name string, masked func(function int) bool) bool {
+	return slices.ContainsFunc(u[name], func(i int) bool { return i < 0 || !masked(i) })
 }
 
-func (r *maskReader) used(in map[string]*use, name string) {
-	u := in[name]
-	if u == nil {
-		u = &use{}
-		in[name] = u
-	}
-	switch {
-	case r.owner < 0:
-		u.kept = true
-	case len(u.owner) == 0 || u.owner[len(u.owner)-1] != r.owner:
-		u.owner = append(u.owner, r.owner)
-	}
-}
-
-// stays reports whether code that is left uses the name.
-func (u *use) stays(masked func(function int) bool) bool {
-	return u != nil && (u.kept || slices.ContainsFunc(u.owner, func(i int) bool { return !masked(i) }))
-}
-
-func (r *maskReader) imports(n syntax.Node) {
-	for s := range n.Within() {
-		if !s.Is("import_spec") {
-			continue
+// anyStays reports whether any of the names, but for some, is still in use, or whether
+// there was none to begin with.
+func (u uses) anyStays(masked func(function int) bool, but map[string]bool) bool {
+	seen := false
+	for name := range u {
+		if !but[name] && u.stay(name, masked) {
+			return true
 		}
-		at := s.Child("path")
-		p, err := strconv.Unquote(at.Text())
-		if err != nil || s.Broken() {
-			continue
-		}
-		i := spec{path: p, at: mask.Range{Start: at.Start(), End: at.Start()}}
-		if name := s.Child("name"); name.Is() {
-			i.name, i.at = name.Text(), mask.Range{Start: name.Start(), End: name.End()}
+		seen = seen || !but[name]
+	}
+	return !seen
+}
+
+// imports reads the imports, and where the names are used that no scope of the file has.
+func (r *maskReader) imports() {
+	for _, s := range r.code.Imports {
+		p, _ := strconv.Unquote(s.Path.Value) // the parser held it
+		at := r.code.offset(s.Path.Pos())
+		i := spec{path: p, at: mask.Range{Start: at, End: at}}
+		if s.Name != nil {
+			i.name, i.at = s.Name.Name, mask.Range{Start: r.code.offset(s.Name.Pos()), End: r.code.offset(s.Name.End())}
 			i.local = i.name
 		}
 		r.specs = append(r.specs, i)
+	}
+	if len(r.specs) == 0 {
+		return
+	}
+	behind := map[*ast.Ident]string{} // the name behind the dot
+	ast.Inspect(r.code.File, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok {
+				behind[x] = s.Sel.Name
+			}
+		}
+		return true
+	})
+	for _, x := range r.code.Unresolved {
+		owner := r.owner(x.Pos())
+		if ast.IsExported(behind[x]) {
+			r.uses[x.Name] = append(r.uses[x.Name], owner)
+		}
+		if x.IsExported() {
+			r.free[x.Name] = append(r.free[x.Name], owner)
+		}
+	}
+	r.resolveImports()
+	r.file.Repair = r.repair
+	if slices.ContainsFunc(r.specs, func(s spec) bool { return s.name == "." }) {
+		r.file.Stars = r.stars
 	}
 }
 
 // resolveImports finds what the file calls the packages that it names by path alone.
 // Every import of code that compiles is used, so the names that stand before a dot and
-// are declared nowhere are those of the imports: a guess counts when it is among them,
-// and what is left on both sides belongs together.
+// are declared nowhere are those of the imports: a guess counts when it is among them, then
+// the only one that is like the path, and what is left on both sides belongs together.
 func (r *maskReader) resolveImports() {
-	taken := map[string]bool{"C": true}
-	for _, s := range r.specs {
-		taken[s.name] = true
+	left := slices.DeleteFunc(slices.Sorted(maps.Keys(r.uses)), func(name string) bool {
+		return name == "C" || slices.ContainsFunc(r.specs, func(s spec) bool { return s.name == name })
+	})
+	pair := func(s *spec, likely func(name string) bool) {
+		found := slices.DeleteFunc(slices.Clone(left), func(name string) bool { return !likely(name) })
+		if s.local == "" && len(found) == 1 {
+			s.local = found[0]
+			left = slices.DeleteFunc(left, func(name string) bool { return name == s.local })
+		}
 	}
 	for guess := range 6 {
 		for i := range r.specs {
-			s := &r.specs[i]
-			names := guesses(s.path)
-			if s.local != "" || guess >= len(names) || taken[names[guess]] || r.uses[names[guess]] == nil {
-				continue
-			}
-			s.local = names[guess]
-			taken[s.local] = true
+			all := guesses(r.specs[i].path)
+			pair(&r.specs[i], func(name string) bool { return all[guess] == name })
 		}
 	}
-	r.eliminate(taken)
+	for i := range r.specs {
+		pair(&r.specs[i], func(name string) bool { return strings.Contains(letters(r.specs[i].path), letters(name)) })
+	}
+	open := func(s spec) bool { return s.local == "" }
+	if i := slices.IndexFunc(r.specs, open); i >= 0 && !slices.ContainsFunc(r.specs[i+1:], open) {
+		pair(&r.specs[i], func(string) bool { return true })
+	}
 	for _, s := range r.specs {
-		i := mask.Import{Module: s.path, Local: s.local}
-		switch {
-		case s.name == ".":
+		i := mask.Import{Module: s.path, Local: cmp.Or(s.local, guesses(s.path)[0])}
+		if s.name == "." {
 			i.Name, i.Local = "*", ""
-		case s.local == "":
-			i.Local = guesses(s.path)[0]
 		}
 		r.file.Imports = append(r.file.Imports, i)
 	}
 }
 
-// eliminate pairs the imports and the names that no guess has brought together: by
-// likeness, then those that are the only ones left.
-func (r *maskReader) eliminate(taken map[string]bool) {
-	var names []string
-	for name := range r.uses {
-		if !taken[name] && !r.declared[name] {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for i := range r.specs {
-		if r.specs[i].local != "" {
-			continue
-		}
-		like := func(name string) bool { return strings.Contains(letters(r.specs[i].path), letters(name)) }
-		if at := slices.IndexFunc(names, like); at >= 0 && !slices.ContainsFunc(names[at+1:], like) {
-			r.specs[i].local = names[at]
-			names = slices.Delete(names, at, at+1)
-		}
-	}
-	var left []int
-	for i, s := range r.specs {
-		if s.local == "" {
-			left = append(left, i)
-		}
-	}
-	if len(left) == 1 && len(names) == 1 {
-		r.specs[left[0]].local = names[0]
-	}
-}
-
 func letters(s string) string {
-	return strings.Map(func(c rune) rune {
-		if strings.ContainsRune("-_./", c) {
-			return -1
-		}
-		return c
-	}, strings.ToLower(s))
+	return strings.NewReplacer("-", "", "_", "", ".", "", "/", "").Replace(strings.ToLower(s))
 }
 
-// guesses are the names that a package with this path may have, the likeliest first:
+var (
+	versionEnd = lazyregexp.New(`[/.]v[0-9]+$`) // a/mux/v5, gopkg.in/yaml.v3
+	affix      = lazyregexp.New(`^(go-|golang-|go\.)+|([-.]go|[-.]golang)+$`)
+)
+
+// guesses are six names that a package with this path may have, the likeliest first:
 // the path's last element without a version, and without the go that many projects put
 // before or after their name.
 func guesses(p string) []string {
-	base, dir := path.Base(p), path.Dir(p)
-	var out []string
-	add := func(s string) {
-		if s != "" && s != "." && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
+	base := path.Base(versionEnd.ReplaceAllString(p, ""))
+	bare := affix.ReplaceAllString(base, "")
+	return []string{
+		base, bare, strings.NewReplacer("-", "", ".", "").Replace(bare), strings.NewReplacer("-", "_", ".", "_").Replace(bare),
+		bare[strings.LastIndexAny(bare, "-.")+1:], path.Base(p), // k8s.io/api/core/v1 is called v1
 	}
-	version := base
-	if versionName(base) && dir != "." {
-		base = path.Base(dir)
-	}
-	if i := strings.LastIndex(base, ".v"); i > 0 && versionName(base[i+1:]) {
-		base = base[:i] // gopkg.in/yaml.v3
-	}
-	add(base)
-	bare := base
-	for _, affix := range []string{"go-", "golang-", "go."} {
-		bare = strings.TrimPrefix(bare, affix)
-	}
-	for _, affix := range []string{"-go", ".go", "-golang", ".golang"} {
-		bare = strings.TrimSuffix(bare, affix)
-	}
-	add(bare)
-	add(strings.NewReplacer("-", "", ".", "").Replace(bare))
-	add(strings.NewReplacer("-", "_", ".", "_").Replace(bare))
-	add(bare[strings.LastIndexAny(bare, "-.")+1:])
-	add(version) // k8s.io/api/core/v1 is called v1
-	return out
-}
-
-func versionName(s string) bool {
-	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }
 
 // repair turns imports that nothing left uses into blank ones: what a package does when
@@ -215,30 +182,13 @@ func (r *maskReader) stars(has func(module, name string) bool) {
 func (r *maskReader) needed(s spec, masked func(function int) bool) bool {
 	switch s.local {
 	case ".":
-		return anyStays(r.free, masked, s.others)
+		return r.free.anyStays(masked, s.others)
 	case "":
 		known := map[string]bool{}
 		for _, other := range r.specs {
 			known[other.local] = true
 		}
-		return anyStays(r.uses, masked, known)
+		return r.uses.anyStays(masked, known)
 	}
-	u := r.uses[s.local]
-	return u == nil || u.stays(masked) // one that was used nowhere did not compile before
-}
-
-// anyStays reports whether any of the names, but for some, is still in use, or whether
-// there was none to begin with.
-func anyStays(uses map[string]*use, masked func(function int) bool, but map[string]bool) bool {
-	seen := false
-	for name, u := range uses {
-		if but[name] {
-			continue
-		}
-		seen = true
-		if u.stays(masked) {
-			return true
-		}
-	}
-	return !seen
+	return r.uses[s.local] == nil || r.uses.stay(s.local, masked) // one that was used nowhere did not compile before
 }

@@ -1,13 +1,14 @@
 package golang
 
 import (
+	"cmp"
+	"go/ast"
+	"go/types"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/benchmint/benchmint/internal/mask"
-	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // verbs are the methods of routers that declare a handler, with the method of HTTP
@@ -20,135 +21,144 @@ var verbs = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// route notes a handler that a call declares: mux.HandleFunc("GET /x", h),
-// r.GET("/x", middleware, h), r.Method("GET", "/x", h). It also looks ahead: what a
-// group's function is given, and the method of r.HandleFunc("/x", h).Methods("GET").
-// It says whether the call declares one: what is handed to it then is called when a
-// request comes, and not at once.
-func (r *maskReader) route(n, of syntax.Node, s *scope) bool {
-	if !of.Is("selector_expression") {
-		return false
+// longest bounds the chains of calls that are followed; no person writes such code.
+const longest = 50
+
+// routeReader looks for the handlers that calls declare.
+type routeReader struct {
+	*maskReader
+	prefixes map[any]string           // of groups of routes, by the objects of their names
+	methods  map[*ast.CallExpr]string // what r.HandleFunc("/x", h).Methods("GET") says of the call before it
+	echo     bool
+}
+
+// routes notes the handlers that the file declares.
+func (r *maskReader) routes() {
+	w := routeReader{
+		maskReader: r, prefixes: map[any]string{}, methods: map[*ast.CallExpr]string{},
+		echo: slices.ContainsFunc(r.specs, func(i spec) bool { return strings.Contains(i.path, "/echo") }),
 	}
-	name := of.Child("field").Text()
-	var arguments []syntax.Node
-	for a := range n.Child("arguments").Children() {
-		if a.Named() && !a.Is("comment") {
-			arguments = append(arguments, a)
+	ast.Inspect(r.code.File, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, x := range n.Lhs {
+				if name, ok := x.(*ast.Ident); ok && name.Obj != nil && len(n.Lhs) == len(n.Rhs) {
+					w.prefixes[name.Obj] = w.prefix(n.Rhs[i], longest)
+				}
+			}
+		case *ast.CallExpr:
+			if of, ok := n.Fun.(*ast.SelectorExpr); ok {
+				w.around(n, of)
+				w.declares(n, of)
+			}
+		}
+		return true
+	})
+}
+
+// around notes what a call says of a group of routes: r.Route("/x", func(r chi.Router) {…}), r.HandleFunc("/x", h).Methods("GET").
+func (w *routeReader) around(n *ast.CallExpr, of *ast.SelectorExpr) {
+	if len(n.Args) == 0 {
+		return
+	}
+	first, _ := stringOf(n.Args[0])
+	switch f, made := n.Args[len(n.Args)-1].(*ast.FuncLit); {
+	case of.Sel.Name == "Methods":
+		for inner, ok := of.X.(*ast.CallExpr); ok; inner, ok = receiver(inner).(*ast.CallExpr) {
+			w.methods[inner] = first
+		}
+	case made && (of.Sel.Name == "Route" || of.Sel.Name == "Group") && f.Type.Params.NumFields() > 0:
+		for _, name := range f.Type.Params.List[0].Names {
+			w.prefixes[name.Obj] = w.prefix(of.X, longest) + first
 		}
 	}
-	base := r.prefixOf(of.Child("operand"), s)
-	switch name {
-	case "Methods":
-		if len(arguments) > 0 {
-			r.verb, _ = literal(arguments[0])
-		}
-		return false
-	case "Route", "Group":
-		if len(arguments) > 0 && arguments[len(arguments)-1].Is("func_literal") {
-			prefix, _ := literal(arguments[0])
-			r.group = &local{prefix: base + prefix}
-		}
-		return false
+}
+
+// declares reads mux.HandleFunc("GET /x", h), r.GET("/x", middleware, h), r.Method("GET", "/x", h).
+func (w *routeReader) declares(n *ast.CallExpr, of *ast.SelectorExpr) {
+	method, ok := verbs()[of.Sel.Name]
+	if !ok || len(n.Args) < 2 {
+		return
 	}
-	method, ok := verbs()[name]
-	if !ok || len(arguments) < 2 {
-		return false
-	}
-	first, ok := literal(arguments[0])
+	first, ok := stringOf(n.Args[0])
 	if !ok {
-		return false
+		return
 	}
-	arguments = arguments[1:]
-	if second, ok := literal(arguments[0]); ok && len(arguments) > 1 && verbs()[first] == first {
+	arguments := n.Args[1:]
+	if second, ok := stringOf(arguments[0]); ok && len(arguments) > 1 && verbs()[first] == first {
 		method, first, arguments = first, second, arguments[1:]
 	}
 	if verb, rest, ok := strings.Cut(first, " "); ok && verbs()[verb] == verb {
 		method, first = verb, strings.TrimSpace(rest)
 	}
-	if method == "" {
-		method = r.verb
+	base := w.prefix(of.X, longest)
+	if first+base == "" || first != "" && first[0] != '/' {
+		return // what is asked for, and no route that is declared
 	}
-	if first != "" && first[0] != '/' || first == "" && base == "" {
-		return false // what is asked for, and no route that is declared
+	if h := w.handler(arguments, longest); h.Path != nil {
+		h.Line = w.code.line(n)
+		w.file.Routes = append(w.file.Routes, mask.Route{Method: cmp.Or(method, w.methods[n]), Path: base + first, Handler: h, Function: -1})
 	}
-	if h := r.handler(arguments, s); h.Path != nil {
-		h.Line = n.Line()
-		r.file.Routes = append(r.file.Routes, mask.Route{Method: method, Path: base + first, Handler: h, Function: -1})
-	}
-	return true
 }
 
 // handler is the last argument that is a function by its looks (echo has middleware
 // after it), wrappers taken off: http.HandlerFunc(h), auth(h).
-func (r *maskReader) handler(arguments []syntax.Node, s *scope) mask.Ref {
-	if len(arguments) > 1 && slices.ContainsFunc(r.specs, func(i spec) bool { return strings.Contains(i.path, "/echo") }) {
-		arguments = arguments[:1]
+func (w *routeReader) handler(arguments []ast.Expr, deep int) mask.Ref {
+	at := len(arguments) - 1
+	if w.echo {
+		at = 0
 	}
-	a := arguments[len(arguments)-1]
-	ref := mask.Ref{Use: mask.Named, Class: r.class}
-	switch a.Kind() {
-	case "identifier":
-		if !s.has(a.Text()) && !slices.Contains(predeclared, a.Text()) {
-			ref.Path = []string{a.Text()}
+	ref := mask.Ref{Use: mask.Named, Class: -1}
+	switch a := arguments[at].(type) {
+	case *ast.Ident:
+		if types.Universe.Lookup(a.Name) == nil {
+			ref.Path = w.called(a)
 		}
-	case "selector_expression":
-		ref.Path = r.pathOf(a, s)
-	case "call_expression":
-		var inner []syntax.Node
-		for c := range a.Child("arguments").Children() {
-			if c.Is("identifier", "selector_expression", "call_expression") {
+	case *ast.SelectorExpr:
+		ref.Path = w.words(a)
+	case *ast.CallExpr:
+		var inner []ast.Expr
+		for _, c := range a.Args {
+			switch c.(type) {
+			case *ast.Ident, *ast.SelectorExpr, *ast.CallExpr:
 				inner = append(inner, c)
 			}
 		}
-		if len(inner) > 0 && r.depth < deepest {
-			r.depth++
-			ref = r.handler(inner, s)
-			r.depth--
+		if len(inner) > 0 && deep > 0 {
+			ref = w.handler(inner, deep-1)
 		}
-		if f := a.Child("function"); ref.Path == nil && f.Is("identifier", "selector_expression") {
-			ref.Path, ref.Use = r.pathOf(f, s), mask.Called
+		if ref.Path == nil {
+			ref.Path, ref.Use = w.called(a.Fun), mask.Called
 		}
-	}
-	if len(ref.Path) == 1 && ref.Path[0] == "?" {
-		ref.Path = nil
 	}
 	return ref
 }
 
-// prefixOf is the prefix of a group of routes: r.Group("/api"),
+// prefix is that of a group of routes: r.Group("/api"),
 // r.PathPrefix("/api").Subrouter(), or a name that holds one.
-func (r *maskReader) prefixOf(n syntax.Node, s *scope) string {
-	if r.chain++; r.chain > longest {
-		r.chain--
+func (w *routeReader) prefix(of ast.Expr, deep int) string {
+	if x, ok := of.(*ast.Ident); ok && x.Obj != nil {
+		return w.prefixes[x.Obj]
+	}
+	c, ok := of.(*ast.CallExpr)
+	if !ok || receiver(c) == nil || deep == 0 {
 		return ""
 	}
-	defer func() { r.chain-- }()
-	switch n.Kind() {
-	case "identifier":
-		l, _ := s.find(n.Text())
-		return l.prefix
-	case "call_expression":
-		of := n.Child("function")
-		if !of.Is("selector_expression") {
-			return ""
-		}
-		base := r.prefixOf(of.Child("operand"), s)
-		switch of.Child("field").Text() {
-		case "Group", "PathPrefix", "Route":
-			prefix, _ := literal(n.Child("arguments").First())
-			return base + prefix
-		case "Subrouter":
-			return base
-		}
+	base, name := w.prefix(receiver(c), deep-1), c.Fun.(*ast.SelectorExpr).Sel.Name
+	switch {
+	case name == "Subrouter":
+		return base
+	case (name == "Group" || name == "PathPrefix" || name == "Route") && len(c.Args) > 0:
+		prefix, _ := stringOf(c.Args[0])
+		return base + prefix
 	}
 	return ""
 }
 
-// literal is the text of a string literal.
-func literal(n syntax.Node) (string, bool) {
-	if !n.Is("interpreted_string_literal", "raw_string_literal") {
-		return "", false
+// receiver is what stands before the dot of a call, nil for none.
+func receiver(c *ast.CallExpr) ast.Expr {
+	if s, ok := c.Fun.(*ast.SelectorExpr); ok {
+		return s.X
 	}
-	s, err := strconv.Unquote(n.Text())
-	return s, err == nil
+	return nil
 }

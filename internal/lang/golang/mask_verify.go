@@ -74,7 +74,7 @@ go list -e -f '{{if not .Incomplete}}{{.ImportPath}}{{end}}' ./... >/tmp/whole 2
 test ! -s /tmp/whole || xargs go vet </tmp/whole || true
 `
 
-// Checks are one for each module.
+// Checks are two for each module: that it compiles, and that it is loaded.
 func (Masker) Checks(t *verify.Tree, _ *verify.Kit) ([]verify.Check, error) {
 	var out []verify.Check
 	for _, dir := range t.Folders("go.mod") {
@@ -82,7 +82,7 @@ func (Masker) Checks(t *verify.Tree, _ *verify.Kit) ([]verify.Check, error) {
 			What: verify.In("go build and vet", dir), Of: "packages", Whole: true,
 			Command: schemas.Command{Argv: []string{"/bin/sh", "-c", list, "sh", verify.ReportPath}, Dir: dir},
 			Read:    func(s verify.Said) verify.Report { return readList(dir, s) },
-		})
+		}, loadCheck(dir))
 	}
 	if len(out) == 0 {
 		return nil, errors.New("the source has no go.mod")

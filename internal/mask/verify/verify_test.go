@@ -57,6 +57,11 @@ func TestRun(t *testing.T) {
 		"go.mod": "module shop.example\n\ngo 1.21\n", "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n",
 		"till/till.go": "package till\n\nimport \"shop.example/cart\"\n\nfunc Sum() int { return cart.Total() }\n",
 	}
+	table := map[string]string{
+		"go.mod": "module shop.example\n\ngo 1.21\n", "cmd/main.go": "package main\n\nimport \"shop.example/table\"\n\nfunc main() { println(table.One) }\n",
+		"table/table.go": "package table\n\nvar table = map[string]func() int{\"one\": one}\n\nvar One = table[\"one\"]()\n\nfunc one() int { return 1 }\n",
+		"fine/fine.go":   "package fine\n\nfunc Fine() int { return 1 }\n", "fine/fine_test.go": "package fine_test\n",
+	}
 	js := map[string]string{
 		"package.json":  `{"main": "lib/none.js", "exports": {"import": "./lib/index.mjs", "require": "./lib/lost.cjs"}}`,
 		"lib/index.mjs": "import { f } from './f.js';\nexport const g = f;\n", "lib/f.js": "function f() {\n  return 1;\n}\nexports.f = f;\n",
@@ -88,11 +93,15 @@ func TestRun(t *testing.T) {
 		{"python_ends", py, map[string]string{"shop/slow.py": "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"}, []string{
 			"python faults 2/3", "shop.slow: the import ended the process: signal 11",
 		}},
-		{"go_ok", gomod, nil, []string{"go ok 2/2"}},
+		{"go_ok", gomod, nil, []string{"go ok 2/2", "go ok 2/2"}},
 		{"go_unused", gomod, map[string]string{"cart/cart.go": "package cart\n\nimport \"fmt\"\n\nfunc Total() int { panic(1) }\n"}, []string{
 			"go faults 0/2", `cart/cart.go:3: shop.example/cart: "fmt" imported and not used`, `cart/cart.go:3: shop.example/till: "fmt" imported and not used`,
+			"go faults 0/2", "shop.example/cart: it does not compile", "shop.example/till: it does not compile",
 		}},
-		{"go_vet", gomod, map[string]string{"till/till.go": "package till\n\nfunc Sum() int { return 1; return 2 }\n"}, []string{"go faults 2/2", "till/till.go:3: vet: unreachable code"}},
+		{"go_vet", gomod, map[string]string{"till/till.go": "package till\n\nfunc Sum() int { return 1; return 2 }\n"}, []string{"go faults 2/2", "till/till.go:3: vet: unreachable code", "go ok 2/2"}},
+		{"go_load", table, nil, []string{
+			"go ok 4/4", "go faults 1/3", "table/table.go:7: shop.example/cmd: masked: one", "table/table.go:7: shop.example/table: masked: one",
+		}},
 		{"javascript_ok", js, nil, []string{"javascript ok 2/2", "javascript ok 1/2"}},
 		{"javascript_redeclared", js, map[string]string{"lib/f.js": "exports.f = () => 1;\nlet a;\nlet a;\n"}, []string{
 			"javascript faults 1/2", "lib/f.js:3: SyntaxError: Identifier 'a' has already been declared", "javascript faults 0/2", "lib/f.js:3: lib/index.mjs: SyntaxError: Identifier 'a' has already been declared",
