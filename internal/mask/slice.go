@@ -156,25 +156,8 @@ func (p *project) pickRoute(prefix string) (map[int]bool, error) {
 			if r.Function >= 0 {
 				in[u.first+r.Function] = true
 			}
-			if u.handlers[i].path < 0 {
-				continue
-			}
-			if u.means.ByName {
-				for _, f := range p.mayCall(u, u.handlers[i]) {
-					in[f] = true
-				}
-				continue
-			}
-			a := p.ask(where{unit: u, function: -1, class: u.handlers[i].class, loads: true}, u.handlers[i].path)
-			for _, t := range a.things {
-				switch t.kind {
-				case isFunction:
-					in[t.id] = true
-				case isClass, isInstance:
-					for _, f := range p.groups[t.id].members {
-						in[f] = true
-					}
-				}
+			for _, f := range p.handle(u, u.handlers[i]) {
+				in[f] = true
 			}
 		}
 	}
@@ -185,6 +168,26 @@ func (p *project) pickRoute(prefix string) (map[int]bool, error) {
 		return nil, &SliceError{fmt.Sprintf("the handlers of the routes under %q are not in this tree", prefix)}
 	}
 	return in, nil
+}
+
+// handle are the functions that a handler of a unit is, or is made of.
+func (p *project) handle(u *unit, h ref) []int {
+	if h.path < 0 {
+		return nil
+	}
+	if u.means.ByName {
+		return p.mayCall(u, h)
+	}
+	var out []int
+	for _, t := range p.ask(where{unit: u, function: -1, class: h.class, loads: true}, h.path).things {
+		switch t.kind {
+		case isFunction:
+			out = append(out, t.id)
+		case isClass, isInstance:
+			out = append(out, p.groups[t.id].members...)
+		}
+	}
+	return out
 }
 
 // routeUnder compares whole segments: /user is not above /users.
