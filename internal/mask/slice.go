@@ -156,7 +156,7 @@ func (p *project) pickRoute(prefix string) (map[int]bool, error) {
 			if r.Function >= 0 {
 				in[u.first+r.Function] = true
 			}
-			for _, f := range p.handled(u, u.handlers[i]) {
+			for _, f := range p.handle(u, u.handlers[i]) {
 				in[f] = true
 			}
 		}
@@ -170,16 +170,16 @@ func (p *project) pickRoute(prefix string) (map[int]bool, error) {
 	return in, nil
 }
 
-// handled are the functions of a route's handler: of a class all its members.
-func (p *project) handled(u *unit, handler ref) []int {
-	switch {
-	case handler.path < 0:
+// handle are the functions that a handler of a unit is, or is made of.
+func (p *project) handle(u *unit, h ref) []int {
+	if h.path < 0 {
 		return nil
-	case u.means.ByName:
-		return p.mayCall(u, handler)
+	}
+	if u.means.ByName {
+		return p.mayCall(u, h)
 	}
 	var out []int
-	for _, t := range p.ask(where{unit: u, function: -1, class: handler.class, loads: true}, handler.path).things {
+	for _, t := range p.ask(where{unit: u, function: -1, class: h.class, loads: true}, h.path).things {
 		switch t.kind {
 		case isFunction:
 			out = append(out, t.id)
