@@ -1,9 +1,7 @@
 package assess_test
 
 import (
-	"errors"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,7 +17,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/lang/python"
 	"github.com/benchmint/benchmint/internal/sandbox"
-	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/states"
@@ -138,9 +135,9 @@ func TestReal(t *testing.T) {
 	if err != nil {
 		t.Logf("toolchains: %v", err)
 	}
-	for _, kind := range []string{"bwrap", "docker"} {
+	for kind, open := range map[string]func(testing.TB) sandbox.Sandbox{"bwrap": environmenttest.Bubblewrap, "docker": environmenttest.Docker} {
 		t.Run(kind, func(t *testing.T) {
-			box := open(t, kind, cache)
+			box := open(t)
 			for name, r := range reals {
 				t.Run(name, func(t *testing.T) {
 					b := &environment.Builder{Sandbox: box, Toolchains: chains, Languages: map[string]lang.Language{r.language.Name(): r.language}}
@@ -155,29 +152,6 @@ func TestReal(t *testing.T) {
 			}
 		})
 	}
-}
-
-func open(t *testing.T, kind, cache string) sandbox.Sandbox {
-	t.Helper()
-	if kind == "bwrap" {
-		return environmenttest.Bubblewrap(t)
-	}
-	registries, env := environmenttest.Registries()
-	box, err := docker.New(t.Context(), docker.Options{Dir: cache, Host: dockertest.Host(t), CABundle: environmenttest.Bundle, Registries: registries, Env: env, Upstream: http.ProxyFromEnvironment})
-	if err == nil {
-		t.Cleanup(func() {
-			if err := box.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
-		t.Skipf("NO %s HERE: %v", kind, err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return box
 }
 
 func (r real) assess(t *testing.T, b *environment.Builder, available []lang.ToolchainRelease) schemas.Adequacy {

@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/lang/python"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
@@ -148,23 +149,34 @@ func TestAttacks(t *testing.T) {
 	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_packages": goPackages, "go_apart": goApart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			task := task(t)
-			task.attacks = slices.DeleteFunc(task.attacks, func(f forgerytest.Forgery) bool { return !slices.Contains(task.each, f.Name) })
-			if len(task.attacks) != len(task.each) {
-				t.Fatalf("%d of %d attacks", len(task.attacks), len(task.each))
-			}
-			task.grade(t)
+			task(t).few(t).grade(t, environmenttest.Bubblewrap)
 		})
 	}
 }
 
-// TestAttacksAll grades all of them.
+// few has one attack for each guard.
+func (a attacked) few(t *testing.T) attacked {
+	t.Helper()
+	a.attacks = slices.DeleteFunc(a.attacks, func(f forgerytest.Forgery) bool { return !slices.Contains(a.each, f.Name) })
+	if len(a.attacks) != len(a.each) {
+		t.Fatalf("%d of %d attacks", len(a.attacks), len(a.each))
+	}
+	return a
+}
+
+func TestMain(m *testing.M) { os.Exit(dockertest.Main(m)) }
+
+// TestAttacksAll grades all of them, and in Docker what TestAttacks does.
 func TestAttacksAll(t *testing.T) {
 	t.Parallel()
 	for name, task := range map[string]func(*testing.T) attacked{"python": pythonTask, "go": goTask, "go_packages": goPackages, "go_apart": goApart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			task(t).grade(t)
+			task(t).grade(t, environmenttest.Bubblewrap)
+		})
+		t.Run(name+"_docker", func(t *testing.T) {
+			t.Parallel()
+			task(t).few(t).grade(t, environmenttest.Docker)
 		})
 	}
 }
@@ -198,14 +210,14 @@ func (a attacked) ids(ids []string) []lang.Test {
 }
 
 // grade builds the task and grades every attack on it: the solution alone resolves it.
-func (a attacked) grade(t *testing.T) {
+func (a attacked) grade(t *testing.T, open func(testing.TB) sandbox.Sandbox) {
 	if testing.Short() {
 		t.Skip("builds an environment")
 	}
 	start := with(a.base, a.tests)
 	solution := with(start, a.solution)
 	b, s, g := environmenttest.Tree(t, a.base), environmenttest.Tree(t, start), environmenttest.Tree(t, solution)
-	w := environmenttest.New(t, environmenttest.Bubblewrap(t), a.plugin, a.report)
+	w := environmenttest.New(t, open(t), a.plugin, a.report)
 	task := Task{
 		Start: schemas.Start{
 			ChangeID: "acme__box-1", Language: a.plugin.Name(), BaseDate: environmenttest.Date(),

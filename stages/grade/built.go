@@ -73,12 +73,13 @@ func (g *Grader) changedByBuild(ctx context.Context, d *prepared, b *testrun.Ben
 		return nil, err
 	}
 	var out []string
+	behind := testrun.Behind(g.rules, d.bench.Lang, d.task.Trees.B, at.Tree)
 	for _, p := range differing(now, at.Tree) {
 		if b.Environment.Recipe.Service != nil && schemas.InSuite(p) && now[p] == "" {
 			continue // the suite lies beside the service, which never sees it
 		}
 		link := strings.HasPrefix(now[p], "l")
-		if !slices.Contains(d.generated, p) && (g.ofTask(d.bench.Lang, p, at.Tree) || shadows(d.bench.Lang, d.start.loads, p, link, d.task.Trees)) {
+		if !slices.Contains(d.generated, p) && (behind[p] || g.ofTask(d.bench.Lang, p, at.Tree) || shadows(d.bench.Lang, d.start.loads, p, link, d.task.Trees)) {
 			out = append(out, p)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -12,10 +13,10 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/patch"
-	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/states"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
 // guard makes the tree that is run of a predicted one: the code of the answer with the tests
@@ -29,7 +30,8 @@ type guard struct {
 // put gives that tree, and the paths where the answer differed from the task in what is not
 // its to change, sorted.
 func (g guard) put(ctx context.Context, predicted *tree.Tree, t states.Trees) (*tree.Tree, []string, error) {
-	w := work{guard: g, base: t.B, solution: t.G, entries: map[string]tree.Entry{}, tampered: map[string]bool{}, known: map[string]bool{}}
+	w := work{guard: g, base: t.B, solution: t.G, entries: map[string]tree.Entry{}, tampered: map[string]bool{}, known: testrun.Behind(g.rules, g.language, t.B, t.S)}
+	maps.DeleteFunc(w.known, func(p string, _ bool) bool { return !same(t.S, t.G, p) }) // the solution has its own
 	for _, e := range predicted.Entries() {
 		w.entries[e.Path] = e
 	}
@@ -67,7 +69,7 @@ type work struct {
 	solution *tree.Tree
 	entries  map[string]tree.Entry
 	tampered map[string]bool
-	known    map[string]bool // answers of protected, which asks the rules of a language
+	known    map[string]bool // answers of protected, which asks the rules of a language, and what links of the task lead to
 }
 
 // protected reports whether a path is the task's. What only the answer has is judged in its
@@ -214,24 +216,34 @@ func (w *work) settled(g lang.Guarded, out *tree.Tree, t states.Trees) (*tree.Tr
 		return g.RunnerSettings(p, data)
 	}
 	var entries []tree.Entry
+	back := map[string]bool{} // with what it leads to
 	for _, e := range out.Entries() {
-		want, has := t.S.Entry(e.Path)
+		_, has := t.S.Entry(e.Path)
 		switch is := settings(out, e.Path); {
 		case has && g.Weakens(e.Path, content(t.S, e.Path), content(out, e.Path)) && !same(out, t.G, e.Path):
-			w.tampered[e.Path] = true
-			entries = append(entries, want)
+			back[e.Path] = true
 		case is == settings(t.S, e.Path), is == settings(t.G, e.Path):
 			entries = append(entries, e)
 		case has:
-			w.tampered[e.Path] = true
-			entries = append(entries, want)
+			back[e.Path] = true
 		default:
 			w.tampered[e.Path] = true
 		}
 	}
 	for _, want := range t.S.Entries() { // a manifest that the answer took away
 		if _, ok := out.Entry(want.Path); !ok && settings(t.S, want.Path) != "" && settings(t.G, want.Path) != "" {
-			w.tampered[want.Path] = true
+			back[want.Path] = true
+		}
+	}
+	for p := range maps.Clone(back) {
+		for _, led := range testrun.Led(t.S, p) {
+			back[led] = true
+		}
+	}
+	entries = slices.DeleteFunc(entries, func(e tree.Entry) bool { return back[e.Path] })
+	for p := range back {
+		w.tampered[p] = true
+		if want, ok := t.S.Entry(p); ok {
 			entries = append(entries, want)
 		}
 	}
@@ -251,47 +263,14 @@ func (w *work) apply(ctx context.Context, testPatch []byte) (*tree.Tree, error) 
 	return out, err
 }
 
-// content is what a program reads at a path, as the kernel walks it: through links of folders too, and through absolute
-// ones. What cannot be read is nil.
+// content is what a program reads at a path. What cannot be read is nil.
 func content(t *tree.Tree, p string) []byte {
-	rest, at := strings.Split(p, "/"), ""
-	for links := 0; len(rest) > 0; {
-		name := rest[0]
-		rest = rest[1:]
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			if at == "" {
-				return nil // out of the tree, and perhaps back into it
-			}
-			if at = path.Dir(at); at == "." {
-				at = ""
-			}
-			continue
-		}
-		next := path.Join(at, name)
-		e, ok := t.Entry(next)
-		switch {
-		case ok && e.Mode == tree.ModeSymlink:
-			target := string(e.Data)
-			if below, ok := strings.CutPrefix(path.Clean(target), sandbox.TreePath+"/"); ok && path.IsAbs(target) {
-				at, target = "", below
-			} else if path.IsAbs(target) {
-				return nil
-			}
-			const most = 40 // as in Linux
-			if links++; links > most {
-				return nil
-			}
-			rest = append(strings.Split(target, "/"), rest...)
-		case ok && len(rest) == 0:
-			return e.Data
-		default:
-			at = next
-		}
+	led := testrun.Led(t, p)
+	if led == nil {
+		return nil
 	}
-	return nil
+	e, _ := t.Entry(led[len(led)-1])
+	return e.Data
 }
 
 func equal(a, b tree.Entry) bool { return a.Mode == b.Mode && bytes.Equal(a.Data, b.Data) }

@@ -154,6 +154,47 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// TestPutBehind: where a test, a setting or a manifest is a link, what it leads to is the task's as well, but for what the
+// solution changes. Code that links of the tests lead to is an answer's.
+func TestPutBehind(t *testing.T) {
+	t.Parallel()
+	start := map[string]string{
+		"setup.cfg": "-> etc/set.txt", "etc/set.txt": "[tool:pytest]\naddopts = -x\n[x]\na = 1\n", "pyproject.toml": "-> etc/project.txt", "etc/project.txt": "[x]\na = 1\n",
+		"tests/want.json": "-> ../share/want.json", "share": "-> real", "real/want.json": "1\n", "tests/mod.py": "-> ../mod.py", "mod.py": "a = 1\n",
+		"tests/pkg": "-> ../pkg", "pkg/a.py": "a = 1\n", "pkg/a.json": "1\n", "conftest.py": "-> etc/conf.py", "etc/conf.py": "import os\n", "README": "-> docs.txt", "docs.txt": "x\n",
+	}
+	b := treeOf(t, start)
+	const forged = "[tool:pytest]\naddopts = -k nothing\n"
+	for _, tc := range []struct {
+		name     string
+		answer   map[string]string
+		tampered []string
+	}{
+		{name: "code", answer: map[string]string{"mod.py": "a = 2\n", "pkg/a.py": "a = 2\n", "pkg/b.py": "a = 2\n", "docs.txt": "y\n"}},
+		{name: "settings", answer: map[string]string{"etc/set.txt": forged}, tampered: []string{"etc/set.txt"}},
+		{name: "settings_that_the_solution_changes", answer: map[string]string{"etc/project.txt": "[tool.pytest.ini_options]\naddopts = \"-k nothing\"\n"}, tampered: []string{"etc/project.txt"}},
+		{name: "of_the_solution", answer: map[string]string{"etc/project.txt": "[x]\na = 2\n"}},
+		{name: "data", answer: map[string]string{"real/want.json": "2\n", "pkg/a.json": "2\n"}, tampered: []string{"pkg/a.json", "real/want.json"}},
+		{name: "link_on_the_way", answer: map[string]string{"share": "-> other", "other/want.json": "2\n"}, tampered: []string{"share"}},
+		{name: "hook", answer: map[string]string{"etc/conf.py": "import sys\n"}, tampered: []string{"etc/conf.py"}},
+	} {
+		g := guard{parts.New[lang.Language](python.Language{}), python.Language{}, nil}
+		solution := treeOf(t, with(start, map[string]string{"etc/project.txt": "[x]\na = 2\n"}))
+		got, tampered, err := g.put(t.Context(), treeOf(t, with(start, tc.answer)), states.Trees{B: b, S: b, G: solution})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.tampered, tampered); diff != "" {
+			t.Errorf("%s: %s", tc.name, diff)
+		}
+		for _, p := range tc.tampered {
+			if !same(b, got, p) {
+				t.Errorf("%s: %s is not put back", tc.name, p)
+			}
+		}
+	}
+}
+
 // TestContent: what is read at a path is what the kernel reads there.
 func TestContent(t *testing.T) {
 	t.Parallel()

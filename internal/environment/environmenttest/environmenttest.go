@@ -16,6 +16,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
+	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
 	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -45,6 +46,30 @@ func Bubblewrap(t testing.TB) sandbox.Sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return box
+}
+
+// Docker is a sandbox in the engine of the tests, whose layers and base are kept with what other tests of this machine share.
+// The package's TestMain must be dockertest.Main.
+func Docker(t testing.TB) sandbox.Sandbox {
+	t.Helper()
+	dir, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts, env := Registries()
+	box, err := docker.New(t.Context(), docker.Options{Dir: dir, Host: dockertest.Host(t), CABundle: Bundle, Registries: hosts, Env: env, Upstream: http.ProxyFromEnvironment})
+	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
+		t.Skipf("SKIP: no Docker here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return box
 }
 

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"bytes"
 	"path/filepath"
 	"testing"
 
@@ -67,13 +68,27 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestLoads: every interpreter tells what it loads, and loads nothing else when it is told to.
+// TestLoads: every interpreter tells what it loads, and when it is told to, loads that, whose name a strange plugin may
+// have, and nothing else.
 func TestLoads(t *testing.T) {
 	t.Parallel()
 	forEach(t, func(t *testing.T, r runner) {
 		a := txtar.Parse([]byte(`-- test_a.py --
-def test_a():
+def test_a(known):
     pass
+-- known.py --
+import pytest
+
+@pytest.fixture
+def known():
+    pass
+-- known-1.dist-info/METADATA --
+Metadata-Version: 2.1
+Name: known
+Version: 1
+-- known-1.dist-info/entry_points.txt --
+[pytest11]
+known = known
 -- strange.py --
 def pytest_configure(config):
     raise RuntimeError("it was loaded")
@@ -84,6 +99,7 @@ Version: 1
 -- strange-1.dist-info/entry_points.txt --
 [pytest11]
 strange = strange
+known = strange
 `))
 		root, run := runOf(t, a, lang.Select{Number: 1}, venvPath+"/bin/python", "-m", "pytest")
 		if s := execute(t, r, filepath.Dir(root), root, run); len(s.report.Tests) > 0 {
@@ -96,6 +112,8 @@ strange = strange
 		if err != nil {
 			t.Fatalf("%v: %s, nonce %s", err, told.output, c.Nonce)
 		}
+		loads = bytes.Replace(loads, []byte(`"plugins": [`), []byte(`"plugins": [["known", "known"], `), 1)
+		loads = bytes.Replace(loads, []byte(`], ]`), []byte(`]]`), 1)
 		s := execute(t, r, filepath.Dir(root), root, Language{}.Only(run, loads))
 		if diff := cmp.Diff(map[string]schemas.Status{"test_a.py::test_a": schemas.Passed}, statuses(s.report)); diff != "" {
 			t.Errorf("%s: %s", diff, s.output)

@@ -95,7 +95,7 @@ func hides(tree, inside string) bool {
 // stands in for an overlay where none can be mounted.
 func copyMerged(trees []string, to string) error {
 	for i := len(trees) - 1; i >= 0; i-- {
-		c := copier{from: trees[i], to: to, linked: map[uint64]string{}}
+		c := copier{from: trees[i], to: to}
 		if err := c.entries(""); err != nil {
 			return fmt.Errorf("copying a layer: %w", err)
 		}
@@ -103,10 +103,8 @@ func copyMerged(trees []string, to string) error {
 	return nil
 }
 
-type copier struct {
-	from, to string
-	linked   map[uint64]string // inode → where it was copied to
-}
+// copier makes of each name a file of its own: of two that share one, a run may write the one, and not the other.
+type copier struct{ from, to string }
 
 func (c *copier) entries(dir string) error {
 	entries, err := os.ReadDir(path.Join(c.from, dir))
@@ -158,10 +156,6 @@ func (c *copier) entry(name string, info fs.FileInfo) (failed error) {
 			err = os.Symlink(target, to)
 		}
 	case mode.IsRegular():
-		if first, ok := c.linked[st.Ino]; ok && st.Nlink > 1 {
-			return os.Link(first, to)
-		}
-		c.linked[st.Ino] = to
 		err = copyFile(from, to)
 	default:
 		return nil // sockets and pipes of a build that is over

@@ -1,8 +1,13 @@
 package docker_test
 
 import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +39,7 @@ func deployed(t *testing.T, box *docker.Sandbox, text string, limits sandbox.Lim
 	}
 	layer, res, err := box.Deploy(t.Context(), sandbox.Deployment{
 		Key: schemas.DigestOf([]any{t.Name(), text}), Base: base, Limits: limits,
-		Files:      []sandbox.File{{Path: sandbox.TreePath + "/hello.sh", Mode: 0o755, Data: []byte(helloScript)}, {Path: sandbox.TreePath + "/.dockerignore", Mode: 0o644, Data: []byte("*\n")}},
+		Files:      []sandbox.File{{Path: sandbox.TreePath + "/hello.sh", Mode: 0o755, Data: []byte(helloScript)}, {Path: sandbox.TreePath + "/.dockerignore", Mode: 0o644, Data: []byte("*\n")}, {Path: sandbox.TreePath + "/bomb.tar.gz", Mode: 0o644, Data: packed(t, 40, 5<<20)}, {Path: sandbox.TreePath + "/small.tar.gz", Mode: 0o644, Data: packed(t, 1, 6)}},
 		Dockerfile: func(base string) ([]byte, error) { return []byte(strings.ReplaceAll(text, "%", base)), nil },
 	})
 	if err == nil {
@@ -45,6 +50,47 @@ func deployed(t *testing.T, box *docker.Sandbox, text string, limits sandbox.Lim
 		})
 	}
 	return layer, res, err
+}
+
+// packed is an archive of files of zeros.
+func packed(t *testing.T, files int, size int64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for i := range files {
+		if err := w.WriteHeader(&tar.Header{Name: fmt.Sprint("zeros", i), Mode: 0o644, Size: size}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestUnbounded: what ADD would unpack is bounded before the engine sees it.
+func TestUnbounded(t *testing.T) {
+	t.Parallel()
+	const most = 1 << 20
+	files := []sandbox.File{{Path: "/testbed/a/link.tar", Mode: fs.ModeSymlink, Data: []byte("big.tar.gz")}, {Path: "/testbed/not.gz", Data: []byte("\x1f\x8b\x08")}}
+	for name, data := range map[string][]byte{
+		"a/big.tar.gz": packed(t, 1, most), "many.tar.gz": packed(t, 300, 0), "small.tar.gz": packed(t, 3, 1000), "half.tar.gz": packed(t, 1, most/2), "x.tar.xz": []byte("\xfd7zXZ\x00"), "a/plain": []byte("text"),
+	} {
+		files = append(files, sandbox.File{Path: "/testbed/" + name, Data: data})
+	}
+	for words, refused := range map[string]bool{
+		"small.tar.gz /x": false, ". /x": false, "a /x": false, "a/ /x": false, "not.gz a/plain *.none /x/": false, "half.tar.gz /x": false,
+		"a/big.tar.gz /x": true, "./a/../a/big.tar.gz /x": true, "a/*.gz /x": true, "many.tar.gz /x": true, "half.tar.gz half.tar.gz /x": true,
+		"a/link.tar /x": true, "x.tar.xz /x": true, "linked/big.tar.gz /x": true,
+	} {
+		if why := docker.Unbounded(files, strings.Fields(words), most); (why != "") != refused {
+			t.Errorf("ADD %s: %q", words, why)
+		}
+	}
 }
 
 // TestDeploy: the image's own command serves beside a run, as the user and in the folder that it
@@ -104,6 +150,8 @@ func TestDeployFails(t *testing.T) {
 		{"disk", "FROM %\nRUN for i in 1 2 3; do head -c 50M /dev/zero >/$i; done; sleep 30\n", "passed a limit", sandbox.Limits{Disk: 100 << 20}, sandbox.Disk},
 		{"disk_in_steps", "FROM %\nRUN head -c 60M /dev/zero >/1\nRUN head -c 60M /dev/zero >/2\n", ">/2' passed a limit", sandbox.Limits{Disk: 100 << 20}, sandbox.Disk},
 		{"disk_by_copies", "FROM %\nRUN head -c 60M /dev/zero >/1\nFROM %\nCOPY --from=0 /1 /1\nCOPY --from=0 /1 /2\n", "larger than 100 MiB", sandbox.Limits{Disk: 100 << 20}, sandbox.Disk},
+		{"third_copy", "FROM %\nRUN head -c 60M /dev/zero >/1\nFROM %\nCOPY --from=0 /1 /1\nCOPY --from=0 /1 /2\nCOPY none /\n", "larger than 100 MiB", sandbox.Limits{Disk: 100 << 20}, sandbox.Disk},
+		{"archive", "FROM %\nADD bomb.tar.gz /x/\n", "unpacks to more than the disk limit", sandbox.Limits{Disk: 100 << 20}, sandbox.Exited},
 		{"endless_output", "FROM %\nRUN yes\n", "y\ny\n", sandbox.Limits{Output: 1 << 16}, sandbox.Output},
 		{"too_slow", "FROM %\nRUN sleep 60\n", "", sandbox.Limits{Timeout: 5 * time.Second}, sandbox.TimedOut},
 		{"no_way_out", "FROM %\nRUN curl --noproxy '*' --max-time 20 -sS http://192.0.2.1/\n", "returned a non-zero code", sandbox.Limits{}, sandbox.Exited},
@@ -168,7 +216,8 @@ ENV GREETING="hi $MORE"
 COPY --from=first /first /srv/
 COPY --from=1 /second /srv/
 SHELL ["/bin/bash", "-c"]
-RUN [[ $MORE == "1 2" ]] && mkdir -p /data && echo volume >/data/file
+ADD small.tar.gz /srv/
+RUN [[ $MORE == "1 2" ]] && mkdir -p /data && echo volume >/data/file && [[ -s /srv/zeros0 ]]
 WORKDIR /work
 RUN ["chown", "61000", "."]
 USER 61000

@@ -94,6 +94,18 @@ func (b *imageBuild) instruction(ctx context.Context, n *parser.Node) error {
 			return err
 		}
 		return b.run(ctx, last, n)
+	case name == "ADD", name == "COPY":
+		_, left, err := b.left(ctx, last.image)
+		if err != nil {
+			return err
+		}
+		if name == "ADD" {
+			if why := unbounded(b.files, words(n), left); why != "" {
+				return b.broken("ADD %s", why)
+			}
+		}
+		last.instructed = append(last.instructed, line)
+		return b.flush(ctx) // each adds at most what the context, a stage or the archives hold
 	default:
 		last.instructed = append(last.instructed, line)
 	}
@@ -159,6 +171,9 @@ func (b *imageBuild) flush(ctx context.Context) error {
 
 // left is what an image may still grow by.
 func (b *imageBuild) left(ctx context.Context, image string) (client.ImageInspectResult, int64, error) {
+	if image == "scratch" {
+		return client.ImageInspectResult{}, b.place.limits.Disk, nil
+	}
 	i, err := b.s.api.ImageInspect(ctx, image)
 	if err != nil {
 		return i, 0, fmt.Errorf("looking at an image: %w", err)

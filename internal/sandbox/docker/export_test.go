@@ -9,6 +9,9 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
+// Unbounded is unbounded.
+var Unbounded = unbounded
+
 // Token is this process's part in the names of its containers.
 func (s *Sandbox) Token() string { return s.token }
 

@@ -42,6 +42,8 @@ func callsAreRefused(t *testing.T, b *box) {
 		{"fanotify_init", unix.SYS_FANOTIFY_INIT, "0x200, 0", unix.EPERM},
 		{"open_by_handle_at", unix.SYS_OPEN_BY_HANDLE_AT, "-1, 0, 0", unix.EPERM},
 		{"quotactl", unix.SYS_QUOTACTL, "-1, 0, 0, 0", unix.EPERM},
+		{"ptrace_attach", unix.SYS_PTRACE, fmt.Sprint(unix.PTRACE_ATTACH, ", 99999, 0, 0"), unix.EPERM},
+		{"ptrace_seize", unix.SYS_PTRACE, fmt.Sprint(unix.PTRACE_SEIZE, ", 99999, 0, 0"), unix.EPERM},
 		{"socket_vsock", unix.SYS_SOCKET, fmt.Sprint(unix.AF_VSOCK, ", 1, 0"), unix.EAFNOSUPPORT},
 		{"socket_alg", unix.SYS_SOCKET, fmt.Sprint(unix.AF_ALG, ", 5, 0"), unix.EAFNOSUPPORT},
 		{"socket_packet", unix.SYS_SOCKET, fmt.Sprint(unix.AF_PACKET, ", 3, 0"), unix.EAFNOSUPPORT},
@@ -97,7 +99,7 @@ func usualCallsWork(t *testing.T, b *box) {
 	}{
 		{"epoll", "0", unix.SYS_EPOLL_CREATE1}, {"eventfd", "0, 0", unix.SYS_EVENTFD2}, {"timerfd", "1, 0", unix.SYS_TIMERFD_CREATE},
 		{"memfd", `my $name = "x", 0`, unix.SYS_MEMFD_CREATE}, {"inotify", "0", unix.SYS_INOTIFY_INIT1}, {"pidfd", "$$ + 0, 0", unix.SYS_PIDFD_OPEN},
-		{"getrandom", `my $buffer = "x" x 8, 8, 0`, unix.SYS_GETRANDOM}, {"personality", "0xffffffff", unix.SYS_PERSONALITY},
+		{"getrandom", `my $buffer = "x" x 8, 8, 0`, unix.SYS_GETRANDOM}, {"personality", "0xffffffff", unix.SYS_PERSONALITY}, {"ptrace_of_a_child", "0, 0, 0, 0", unix.SYS_PTRACE},
 		{"affinity", `0, 128, my $set = "\0" x 128`, unix.SYS_SCHED_GETAFFINITY},
 	} {
 		script += fmt.Sprintf("ok(%q, syscall(%d, %s) >= 0);\n", c.name, c.number, c.args)

@@ -2,11 +2,13 @@ package sandboxtest
 
 import (
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // sealed: what a run may not change, and what it may do beside it.
@@ -19,6 +21,11 @@ func sealed(t *testing.T, b *box) {
 		{Path: "/testbed/data/link", Mode: fs.ModeSymlink, Data: []byte("../tests/test_b.py")},
 		{Path: "/testbed/setup.cfg", Mode: 0o644, Data: []byte("judged\n")},
 	}})
+	linked, _ := b.build(t, sandbox.Build{Key: b.key(t), Parent: layer, Lease: true, Steps: []schemas.Command{bash("ln tests/test_b.py another && cmp tests/test_b.py another")}})
+	by := sandbox.Run{Layer: linked, Sealed: []string{"/testbed/tests/test_b.py"}, Command: bash("echo x >another; cat tests/test_b.py")}
+	if res := b.run(t, by); string(res.Output) != "judged\n" && !strings.HasSuffix(string(res.Output), "denied\njudged\n") {
+		t.Errorf("written by a hard link that a build made: %s", res.Output)
+	}
 	run := sandbox.Run{Layer: layer, Sealed: []string{
 		"/testbed/setup.cfg", "/testbed/tests/deep/test_a.py", "/testbed/tests/test_b.py", "/testbed/tests/odd\nname", "/testbed/data/link",
 		"/testbed/tests/__pycache__/", "/testbed/not/there",

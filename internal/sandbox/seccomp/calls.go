@@ -6,7 +6,11 @@
 // bits, x32) cannot run, because its calls have other numbers and arguments.
 package seccomp
 
-import "golang.org/x/sys/unix"
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
 
 // call is a refused system call: its name, for profiles, and its number here.
 type call struct {
@@ -37,6 +41,19 @@ var refused = []call{
 	{"finit_module", unix.SYS_FINIT_MODULE}, {"delete_module", unix.SYS_DELETE_MODULE}, {"reboot", unix.SYS_REBOOT},
 	{"swapon", unix.SYS_SWAPON}, {"swapoff", unix.SYS_SWAPOFF}, {"acct", unix.SYS_ACCT}, {"syslog", unix.SYS_SYSLOG},
 	{"settimeofday", unix.SYS_SETTIMEOFDAY}, {"clock_settime", unix.SYS_CLOCK_SETTIME}, {"vhangup", unix.SYS_VHANGUP},
+}
+
+// traced are the requests of ptrace that are allowed: all but PTRACE_ATTACH and PTRACE_SEIZE (EPERM), which reach processes that
+// were there before, as the one that judges. A debugger may trace what it starts.
+var traced = slices.DeleteFunc(slices.Concat(upTo(0, 33), upTo(unix.PTRACE_SETOPTIONS, 0x4220)), func(request uint32) bool {
+	return request == unix.PTRACE_ATTACH || request == unix.PTRACE_SEIZE
+})
+
+func upTo(first, last uint32) (all []uint32) {
+	for n := first; n <= last; n++ {
+		all = append(all, n)
+	}
+	return all
 }
 
 // absent are calls that fail with ENOSYS, because libraries then use others: the flags of

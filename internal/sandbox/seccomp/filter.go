@@ -56,8 +56,9 @@ func Filter() []byte {
 	for _, c := range absent {
 		f = append(f, unix.SockFilter{Code: jumpEqual, K: c.number, Jf: 1}, unix.SockFilter{Code: answer, K: notThere})
 	}
-	f = append(f, among(unix.SYS_SOCKET, families)...)
-	f = append(f, among(unix.SYS_SOCKETPAIR, pairs)...)
+	f = append(f, among(unix.SYS_SOCKET, families, noFamily)...)
+	f = append(f, among(unix.SYS_SOCKETPAIR, pairs, noFamily)...)
+	f = append(f, among(unix.SYS_PTRACE, traced, notOurs)...)
 	f = append(f,
 		unix.SockFilter{Code: jumpEqual, K: unix.SYS_CLONE, Jf: 3},
 		unix.SockFilter{Code: loadWord, K: offsetArg0},
@@ -79,9 +80,9 @@ func Filter() []byte {
 	return out
 }
 
-// among allows a call where its first argument is one of a few, and knows no such family
-// otherwise. The kernel reads that argument as an int: its low half.
-func among(number uint32, allowed []uint32) []unix.SockFilter {
+// among allows a call where its first argument is one of a few, and answers why otherwise. Of that argument the low half is
+// compared: the kernel reads a family as an int, and knows no request of ptrace with more.
+func among(number uint32, allowed []uint32, why uint32) []unix.SockFilter {
 	f := []unix.SockFilter{
 		{Code: jumpEqual, K: number, Jf: uint8(2*len(allowed) + 2)},
 		{Code: loadWord, K: offsetArg0},
@@ -89,5 +90,5 @@ func among(number uint32, allowed []uint32) []unix.SockFilter {
 	for _, family := range allowed {
 		f = append(f, unix.SockFilter{Code: jumpEqual, K: family, Jf: 1}, unix.SockFilter{Code: answer, K: allow})
 	}
-	return append(f, unix.SockFilter{Code: answer, K: noFamily})
+	return append(f, unix.SockFilter{Code: answer, K: why})
 }

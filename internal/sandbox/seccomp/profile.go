@@ -18,8 +18,8 @@ func Profile() (string, error) {
 		// 32-bit programs ask for sockets by a call whose arguments lie in memory.
 		p.ArchMap[i].SubArches = nil
 	}
-	// The calls that make sockets have rules of their own.
-	gone := []string{"socket", "socketpair"}
+	// These have rules of their own.
+	gone := []string{"socket", "socketpair", "ptrace"}
 	for _, c := range slices.Concat(refused, absent) {
 		gone = append(gone, c.name)
 	}
@@ -39,6 +39,9 @@ func Profile() (string, error) {
 	}
 	rules = append(rules, sockets("socket", families)...)
 	rules = append(rules, sockets("socketpair", pairs)...)
+	for _, request := range traced {
+		rules = append(rules, allowance("ptrace", request))
+	}
 	p.Syscalls = rules
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -52,6 +55,11 @@ func refusal(name string, why unix.Errno, args ...specs.LinuxSeccompArg) *profil
 	return &profile.Syscall{LinuxSyscall: specs.LinuxSyscall{Names: []string{name}, Action: specs.ActErrno, ErrnoRet: &code, Args: args}}
 }
 
+func allowance(name string, first uint32) *profile.Syscall {
+	is := specs.LinuxSeccompArg{Index: 0, Value: uint64(first), Op: specs.OpEqualTo}
+	return &profile.Syscall{LinuxSyscall: specs.LinuxSyscall{Names: []string{name}, Action: specs.ActAllow, Args: []specs.LinuxSeccompArg{is}}}
+}
+
 // newest is the last family of sockets that there is (AF_MCTP), so far.
 const newest = 45
 
@@ -62,10 +70,9 @@ const newest = 45
 func sockets(name string, allowed []uint32) []*profile.Syscall {
 	var rules []*profile.Syscall
 	for family := range uint32(newest + 1) {
-		is := specs.LinuxSeccompArg{Index: 0, Value: uint64(family), Op: specs.OpEqualTo}
-		rule := refusal(name, unix.EAFNOSUPPORT, is)
-		if slices.Contains(allowed, family) {
-			rule = &profile.Syscall{LinuxSyscall: specs.LinuxSyscall{Names: []string{name}, Action: specs.ActAllow, Args: []specs.LinuxSeccompArg{is}}}
+		rule := allowance(name, family)
+		if !slices.Contains(allowed, family) {
+			rule = refusal(name, unix.EAFNOSUPPORT, rule.Args...)
 		}
 		rules = append(rules, rule)
 	}

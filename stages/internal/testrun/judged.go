@@ -70,13 +70,14 @@ func (b *Bench) judged(t *tree.Tree) []string {
 	}
 	rules := parts.New(all...)
 	guarded, ok := b.Lang.(lang.Guarded)
+	behind := Behind(rules, b.Lang, b.B, t)
 	var paths []string
 	for _, e := range t.Entries() {
 		if e.Mode == tree.ModeModule {
 			continue
 		}
 		part, _ := rules.PartBy(e.Path, b.B, t)
-		if part != schemas.PartTest && !parts.IsManifest(e.Path) && !(ok && (guarded.Hook(e.Path, b.S) || guarded.RunnerSettings(e.Path, e.Data) != "")) {
+		if part != schemas.PartTest && !behind[e.Path] && !parts.IsManifest(e.Path) && !(ok && (guarded.Hook(e.Path, b.S) || guarded.RunnerSettings(e.Path, e.Data) != "")) {
 			continue
 		}
 		paths = append(paths, path.Join(sandbox.TreePath, e.Path))

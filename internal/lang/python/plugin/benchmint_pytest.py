@@ -647,7 +647,7 @@ def only_known(site, loads):
 
 
 def entry_points():
-    """(name, value) of all plugins that pytest would load."""
+    """(name, value, entry point) of all plugins that pytest would load."""
     try:
         from importlib import metadata
     except ImportError:
@@ -655,8 +655,8 @@ def entry_points():
             import importlib_metadata as metadata
         except ImportError:
             import pkg_resources
-            return [(_to_text(e.name), _to_text(str(e).partition("=")[2].strip())) for e in pkg_resources.iter_entry_points("pytest11")]
-    return [(_to_text(e.name), _to_text(e.value)) for d in metadata.distributions() for e in d.entry_points if e.group == "pytest11"]
+            return [(_to_text(e.name), _to_text(str(e).partition("=")[2].strip()), e) for e in pkg_resources.iter_entry_points("pytest11")]
+    return [(_to_text(e.name), _to_text(e.value), e) for d in metadata.distributions() for e in d.entry_points if e.group == "pytest11"]
 
 
 def only_known_plugins(loads):
@@ -665,11 +665,16 @@ def only_known_plugins(loads):
     load, blocked = manager.load_setuptools_entrypoints, manager.is_blocked
     known = set(tuple(p) for p in loads["plugins"])
 
-    def load_known(self, *args, **kwargs):
-        strange = set(name for name, value in entry_points() if (name, value) not in known)
-        self.is_blocked = lambda name: name in strange or blocked(self, name)
+    def load_known(self, group, name=None):
+        strange = set(n for n, value, _ in entry_points() if (n, value) not in known)
+        loaded = 0
+        for n, value, point in entry_points():  # those that a strange one has the name of: pluggy blocks by names
+            if n in strange and (n, value) in known and name in (None, n) and not self.get_plugin(n) and not blocked(self, n):
+                self.register(point.load(), name=n)
+                loaded += 1
+        self.is_blocked = lambda n: n in strange or blocked(self, n)
         try:
-            return load(self, *args, **kwargs)
+            return loaded + (load(self, group, name) if name else load(self, group))
         finally:
             del self.is_blocked
 
@@ -719,7 +724,7 @@ def loads(tree):
             if not (folder + os.sep).startswith(tree + os.sep):
                 names.add(name.partition(".")[0])
     modules = [m for m in ("sitecustomize", "usercustomize") if m in sys.modules]
-    return {"tree": tree, "lines": lines, "paths": paths, "plugins": entry_points(), "modules": modules, "names": sorted(names)}
+    return {"tree": tree, "lines": lines, "paths": paths, "plugins": [p[:2] for p in entry_points()], "modules": modules, "names": sorted(names)}
 
 
 def become(style, program):
