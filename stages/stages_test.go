@@ -149,7 +149,7 @@ func TestEveryStageEnds(t *testing.T) {
 		if o.Timeout <= 0 || o.Budget.Tries <= 0 || o.Budget.Wait <= 0 {
 			t.Errorf("%s: %+v", stage, o)
 		}
-		want := stage == Resolve || stage == Provision || stage == Validate || stage == Assess || stage == Document || stage == Survey
+		want := slices.Contains([]string{Resolve, Provision, Validate, Assess, Document, Survey, Cut, Mask}, stage)
 		if got := slices.Contains(r.needs, Sandbox); got != want {
 			t.Errorf("%s needs a sandbox: %t", stage, got)
 		}

@@ -188,38 +188,6 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestGo keeps what the tests of a package load: a panic there would end all of them.
-func TestGo(t *testing.T) {
-	t.Parallel()
-	start, _, err := run(t, gitrepotest.New(t, "-- commit: Release --\n-- go.mod --\nmodule example.com/widget\n\ngo 1.21\n-- widget.go --\npackage widget\n\n"+
-		"func New() int {\n\treturn 1\n}\n\nfunc Area(a, b int) int {\n\tc := a * b\n\tif c < 0 {\n\t\tc = 0\n\t}\n\tif c > 9 {\n\t\tc = 9\n\t}\n\treturn c\n}\n"+
-		"-- widget_test.go --\npackage widget\n\nimport \"testing\"\n\nvar first = New()\n\nfunc TestArea(t *testing.T) {\n\tif Area(first, 2) != 2 {\n\t\tt.Error()\n\t}\n}\n"), mask.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if start.Masked.Taken != 1 || start.Masked.Kept["loaded"] != 1 {
-		t.Errorf("%+v", start.Masked)
-	}
-}
-
-// TestPythonLoads keeps what conftest.py and its helpers load: without it no test runs. What
-// a module of tests loads by itself is taken out, and what nothing but a test starts.
-func TestPythonLoads(t *testing.T) {
-	t.Parallel()
-	body := func(name string) string {
-		return "\n\ndef " + name + "(a):\n    b = a + 1\n    if b > 3:\n        b = 3\n    if b < 1:\n        b = 1\n    return b\n"
-	}
-	start, _, err := run(t, gitrepotest.New(t, "-- commit: Release --\n-- widget.py --\n\"\"\"A widget.\"\"\"\n"+body("shared")+body("own")+body("kept")+body("other")+body("more")+
-		"-- tests/__init__.py --\n-- tests/conftest.py --\nfrom tests.base import FIRST\n-- tests/base.py --\nfrom widget import shared\n\nFIRST = shared(1)\n-- tests/apps/app.py --\nfrom widget import other\n\nAPP = other(1)\n"+
-		"-- tests/test_widget.py --\nfrom widget import own\n\nSECOND = own(1)\n\n\ndef test_own():\n    assert SECOND == 2\n"), mask.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]int{"loaded": 1}, start.Masked.Kept); diff != "" || start.Masked.Taken != 4 {
-		t.Errorf("%+v (-want +got):\n%s", start.Masked, diff)
-	}
-}
-
 // TestCopies: a document with copies of bodies is in no state, and what the build or the tests need stays; both are
 // named. The bodies of a slice are those of the slice.
 func TestCopies(t *testing.T) {
