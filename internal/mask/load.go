@@ -26,13 +26,16 @@ type Seen struct {
 	// the line ran.
 	Name  string `json:"name,omitempty"`
 	First string `json:"first,omitempty"` // the place of the first call, PATH:LINE; "" where nobody saw it
+	// Tests says that it ran only for a file of tests that was collected: where it is masked, that file alone does not load.
+	Tests bool `json:"tests,omitempty"`
 }
 
 // NotLoaded is a module or a program that did not load.
 type NotLoaded struct {
 	Unit    string `json:"unit"`
 	Message string `json:"message"`
-	Path    string `json:"path,omitempty"` // of the innermost place in the tree
+	Path    string `json:"path,omitempty"`  // of the innermost place in the tree
+	Tests   bool   `json:"tests,omitempty"` // it is a file of tests
 }
 
 // LoadKind is how a mask knows what runs when the code is loaded.
@@ -72,6 +75,13 @@ func (l Load) Blames() []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// WithoutTests is l without what files of tests ran for themselves.
+func (l Load) WithoutTests() Load {
+	l.Ran = slices.DeleteFunc(slices.Clone(l.Ran), func(s Seen) bool { return s.Tests })
+	l.Failed = slices.DeleteFunc(slices.Clone(l.Failed), func(f NotLoaded) bool { return f.Tests })
+	return l
 }
 
 // Lost are the units that load in l, and not in the starter, whose load is given.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -31,14 +32,15 @@ type Loading interface {
 
 // starter masks a release in a folder, and gives the manifest of its code part with the edits. Where the release can be
 // loaded, what was seen to run stays, and the starter loads as the release does; else a rule by plain names decides what
-// stays. The profiles of Commit0 keep the published rules, and a service loses the bodies of its handlers alone.
+// stays. Where that leaves too much, what ran for a file of tests alone goes: that file then fails until the body is written,
+// as its tests do. The profiles of Commit0 keep the published rules, and a service loses the bodies of its handlers alone.
 func (m *Masker) starter(ctx context.Context, scratch string, t *tree.Tree, c schemas.Cut, language string) (*mask.Manifest, []gitrepo.Edit, error) {
 	o := mask.Options{
 		Source: filepath.Join(scratch, "release"), Profile: mask.Profile(c.Profile), Slice: sliceOf(c.Slice),
 		Languages: m.masksOf(language), Workers: 1,
 	}
 	if m.loader == nil || o.Profile != mask.Strict || c.Kind() != schemas.KindLibrary {
-		return m.once(ctx, o, scratch, t, 1)
+		return m.once(ctx, o, scratch, t)
 	}
 	loading, err := m.loader.Open(ctx, c, language, t)
 	if err != nil {
@@ -49,9 +51,22 @@ func (m *Masker) starter(ctx context.Context, scratch string, t *tree.Tree, c sc
 	if err != nil {
 		return nil, nil, err
 	}
+	manifest, edits, err := m.loaded(ctx, loading, o, source, scratch, t, c)
+	if err != nil || len(edits) == 0 {
+		return manifest, edits, err
+	}
+	without := source.WithoutTests()
+	if done, _ := m.count(manifest, nil, c.Slice); done.Share() > m.config.MaxLinesLeft && len(without.Ran) < len(source.Ran) {
+		return m.loaded(ctx, loading, o, without, scratch, t, c)
+	}
+	return manifest, edits, nil
+}
+
+// loaded makes starters until one loads as the release does.
+func (m *Masker) loaded(ctx context.Context, loading Loading, o mask.Options, source mask.Load, scratch string, t *tree.Tree, c schemas.Cut) (*mask.Manifest, []gitrepo.Edit, error) {
 	o.Load = &source
 	for round := 1; ; round++ {
-		manifest, edits, err := m.once(ctx, o, scratch, t, round)
+		manifest, edits, err := m.once(ctx, o, scratch, t)
 		if err != nil || len(edits) == 0 {
 			return manifest, edits, err
 		}
@@ -89,6 +104,9 @@ func (m *Masker) lost(ctx context.Context, in Loading, source mask.Load, t *tree
 		if err != nil {
 			return nil, nil, err
 		}
+		if !slices.ContainsFunc(source.Ran, func(s mask.Seen) bool { return s.Tests }) {
+			load = load.WithoutTests()
+		}
 		lost = source.Lost(load)
 		blamed = mask.Load{Failed: lost}.Blames()
 		if len(lost) == 0 || len(blamed) > 0 {
@@ -98,10 +116,14 @@ func (m *Masker) lost(ctx context.Context, in Loading, source mask.Load, t *tree
 	return lost, blamed, nil
 }
 
-// once masks a release, the n-th time.
-func (m *Masker) once(ctx context.Context, o mask.Options, scratch string, t *tree.Tree, n int) (*mask.Manifest, []gitrepo.Edit, error) {
+// once masks a release, into a folder of its own.
+func (m *Masker) once(ctx context.Context, o mask.Options, scratch string, t *tree.Tree) (*mask.Manifest, []gitrepo.Edit, error) {
 	pipeline.Doing(ctx, "masking %d files", len(t.Paths()))
-	o.Output = filepath.Join(scratch, fmt.Sprintf("starter%d", n))
+	out, err := os.MkdirTemp(scratch, "starter-")
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Output = out
 	result, err := mask.Run(ctx, o)
 	if err != nil {
 		return nil, nil, err

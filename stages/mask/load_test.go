@@ -42,19 +42,24 @@ func TestLoad(t *testing.T) {
 		"\n\nFIRST = plain(1)\n-- widget.js --\nfunction f() { return 1; }\n-- tests/test_widget.py --\nfrom widget import ran\n\n\ndef test_ran():\n    assert ran(1) == 4\n"
 	ran := masks.Load{Units: 1, Ran: []masks.Seen{{Path: "widget.py", Line: 4, Name: "ran", First: "widget.py:20"}, {Path: "widget.py", Line: 10, Name: "other"}}}
 	dead := masks.Load{Units: 1, Failed: []masks.NotLoaded{{Unit: "widget", Message: "NotImplementedError: masked: hidden", Path: "widget.py"}}}
+	tests := masks.Load{Units: 1, Ran: append([]masks.Seen{{Path: "widget.py", Line: 10, Name: "hidden", Tests: true}}, ran.Ran...)}
+	unread := masks.Load{Units: 1, Failed: []masks.NotLoaded{{Unit: "tests tests/test_widget.py", Message: "NotImplementedError: masked: hidden", Tests: true}}}
 	silent := masks.Load{Units: 1, Failed: []masks.NotLoaded{{Unit: "widget", Message: "KeyError: 'x'"}}}
 	for name, c := range map[string]struct {
 		answers []masks.Load
 		asked   int
 		kept    []string
 		reject  schemas.Reason
+		most    float64 // share of the lines that may stay
 	}{
-		"what_ran_stays_alone":     {[]masks.Load{ran, ran}, 2, []string{"ran"}, ""},
-		"what_an_error_names_too":  {[]masks.Load{ran, dead, ran}, 3, []string{"ran", "hidden"}, ""},
-		"a_fault_of_the_release":   {[]masks.Load{{Units: 1, Failed: dead.Failed}, dead}, 2, nil, ""},
-		"an_error_that_names_none": {[]masks.Load{ran, silent}, 3, nil, schemas.StarterDead},
-		"a_silent_one_is_retried":  {[]masks.Load{ran, silent, ran}, 3, []string{"ran"}, ""},
-		"named_and_kept_already":   {[]masks.Load{ran, dead, dead}, 3, nil, schemas.StarterDead},
+		"what_ran_stays_alone":     {[]masks.Load{ran, ran}, 2, []string{"ran"}, "", 1},
+		"what_an_error_names_too":  {[]masks.Load{ran, dead, ran}, 3, []string{"ran", "hidden"}, "", 1},
+		"a_fault_of_the_release":   {[]masks.Load{{Units: 1, Failed: dead.Failed}, dead}, 2, nil, "", 1},
+		"an_error_that_names_none": {[]masks.Load{ran, silent}, 3, nil, schemas.StarterDead, 1},
+		"a_silent_one_is_retried":  {[]masks.Load{ran, silent, ran}, 3, []string{"ran"}, "", 1},
+		"what_tests_ran_stays":     {[]masks.Load{tests, ran}, 2, []string{"ran", "hidden"}, "", 1},
+		"unless_too_much_stays":    {[]masks.Load{tests, ran, unread}, 3, []string{"ran"}, "", 0.5},
+		"named_and_kept_already":   {[]masks.Load{ran, dead, dead}, 3, nil, schemas.StarterDead, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +70,7 @@ func TestLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			config := mask.Default()
-			config.MaxLinesLeft, config.MinLanguage = 1, 0.5
+			config.MaxLinesLeft, config.MinLanguage = c.most, 0.5
 			of := &loads{answers: c.answers}
 			m, err := mask.New(one{repo}, blobs, plugins.Languages(), plugins.Maskers(), of, config)
 			if err != nil {

@@ -245,7 +245,8 @@ func (m *Masker) masked(ctx context.Context, t *tree.Tree, c schemas.Cut, langua
 	if err != nil {
 		return nil, done, nil, err
 	}
-	if done, names, err = m.count(manifest, unchosen, c.Slice); err != nil {
+	done, names = m.count(manifest, unchosen, c.Slice)
+	if done.Manifest, err = m.keep(manifest); err != nil {
 		return nil, done, nil, err
 	}
 	return edits, done, names, m.enough(done)
@@ -339,10 +340,10 @@ func (m *Masker) enough(done schemas.Masked) error {
 	return nil
 }
 
-// count sums up what was done to the code part, or to a slice of it, keeps the manifest of the
-// code part, and names the functions that lost their bodies. unchosen are the functions of files
+// count sums up what was done to the code part, or to a slice of it, and names the functions that
+// lost their bodies. unchosen are the functions of files
 // that the profile leaves out.
-func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Definition, slice *schemas.Slice) (done schemas.Masked, names []string, err error) {
+func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Definition, slice *schemas.Slice) (done schemas.Masked, names []string) {
 	done = schemas.Masked{Profile: string(manifest.Profile), Slice: slice, Kept: map[string]int{}, Difficulty: &schemas.Difficulty{}}
 	for _, r := range manifest.Files {
 		if r.Kind == mask.NotRead && slice == nil && !m.otherTask(r.Path) {
@@ -373,15 +374,21 @@ func (m *Masker) count(manifest *mask.Manifest, unchosen map[string][]mask.Defin
 			}
 		}
 	}
-	raw, err := json.Marshal(mask.Manifest{Format: manifest.Format, Profile: manifest.Profile, Slice: manifest.Slice, Files: manifest.Files, Totals: manifest.Totals})
-	if err != nil {
-		return done, nil, err
-	}
-	if done.Manifest, err = m.blobs.Put(raw); err != nil {
-		return done, nil, fmt.Errorf("keeping the manifest of the mask: %w", err)
-	}
 	slices.Sort(names)
-	return done, slices.Compact(names), nil // an accessor has one name for several functions
+	return done, slices.Compact(names) // an accessor has one name for several functions
+}
+
+// keep keeps the manifest of the code part.
+func (m *Masker) keep(manifest *mask.Manifest) (schemas.Digest, error) {
+	raw, err := json.Marshal(manifest)
+	if err != nil {
+		return "", err
+	}
+	kept, err := m.blobs.Put(raw)
+	if err != nil {
+		return "", fmt.Errorf("keeping the manifest of the mask: %w", err)
+	}
+	return kept, nil
 }
 
 // otherTask reports whether a file is in a language that is masked where a task is in it: no test of

@@ -61,7 +61,7 @@ func (Language) Observed(out []lang.Output) mask.Load {
 				l.Units++
 			}
 			if line.Message != "" {
-				l.Failed = append(l.Failed, mask.NotLoaded{Unit: line.Unit, Message: line.Message, Path: line.Path})
+				l.Failed = append(l.Failed, mask.NotLoaded{Unit: line.Unit, Message: line.Message, Path: line.Path, Tests: line.tests})
 			}
 		}
 	}
@@ -70,7 +70,8 @@ func (Language) Observed(out []lang.Output) mask.Load {
 
 // watched is a line of the watcher: a function that ran, or a unit, which did not load where there is a message.
 type watched struct {
-	seen mask.Seen
+	seen  mask.Seen
+	tests bool
 	verify.Fault
 }
 
@@ -78,13 +79,14 @@ type watched struct {
 func observed(report []byte) (out []watched) {
 	for line := range bytes.Lines(report) {
 		var said struct {
-			Ran [4]json.RawMessage `json:"ran"`
+			Ran   [4]json.RawMessage `json:"ran"`
+			Tests bool               `json:"tests"`
 			verify.Fault
 		}
 		if json.Unmarshal(line, &said) != nil {
 			continue
 		}
-		w := watched{Fault: said.Fault}
+		w := watched{Fault: said.Fault, tests: said.Tests, seen: mask.Seen{Tests: said.Tests}}
 		for i, to := range []any{&w.seen.Path, &w.seen.Line, &w.seen.Name, &w.seen.First} {
 			_ = json.Unmarshal(said.Ran[i], to) // what is none stays empty
 		}

@@ -6,7 +6,7 @@ PLAN is JSON: "modules" to import, "roots" that go before the path, "site" with 
 "seconds" that one module may take. All modules are imported in one process; those that do not load
 there are tried once more, each in a process of its own. Then pytest collects the tests, where its
 arguments are given. OUT gets JSON lines: {"ran": [path, line, name, place of the first call]} for
-each function, and {"unit": name, "message": why not, "path" and "line": of the innermost place in
+each function, with "tests": true where it ran for a file of tests alone, and {"unit": name, "message": why not, "path" and "line": of the innermost place in
 the tree} for each module and each file of tests; no message is a success. It works on CPython 2.7 to
 3.14.
 """
@@ -28,6 +28,7 @@ PARTS = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>")
 class Watch(object):
     def __init__(self, tree, out):
         self.tree, self.out, self.seen, self.codes, self.paths = os.path.realpath(tree), out, set(), [], {}
+        self.collecting = False
 
     def say(self, **said):
         os.write(self.out, (json.dumps(said) + "\n").encode("ascii"))
@@ -50,13 +51,14 @@ class Watch(object):
         path = self.inside(code.co_filename)
         if path is None:
             return
-        first = ""
-        while caller is not None and not first:
+        first, tests = "", self.collecting
+        while caller is not None and (tests or not first):
             at = self.inside(caller.f_code.co_filename)
             if at and caller.f_code is not code:
-                first = "%s:%d" % (at, caller.f_lineno)
+                first = first or "%s:%d" % (at, caller.f_lineno)
+                tests = tests and os.path.basename(at) != "conftest.py"  # which is loaded for all
             caller = caller.f_back
-        self.say(ran=[path, code.co_firstlineno, code.co_name, first])
+        self.say(ran=[path, code.co_firstlineno, code.co_name, first], tests=tests)
 
     def begin(self):
         if not hasattr(sys, "monitoring"):
@@ -103,7 +105,7 @@ class Watch(object):
     def collect(self, style, words):
         sys.path[0] = os.getcwd() if style == "module" else os.path.dirname(sys.executable)
         import pytest
-        watch = self
+        watch, self.collecting = self, True
 
         class Hooks(object):
             @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -119,7 +121,7 @@ class Watch(object):
                     named = [l for l in lines if "masked: " in l]
                     places = [watch.inside(l.split(":")[0]) for l in lines if ".py:" in l and " " not in l.split(":")[0]]
                     at = [p for p in places if p] or [""]
-                    watch.say(unit="tests " + report.nodeid, message=(named or lines or ["error"])[-1], path=at[-1])
+                    watch.say(unit="tests " + report.nodeid, tests=True, message=(named or lines or ["error"])[-1], path=at[-1])
         pytest.main(["--collect-only", "-q"] + words, plugins=[Hooks()])
 
 
