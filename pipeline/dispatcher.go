@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -373,7 +374,7 @@ func (d *dispatcher) ends(res result) {
 // halts takes note of a fault of the machine.
 func (d *dispatcher) halts(res result) {
 	d.observer.End(res.step(), false)
-	err := fmt.Errorf("%s at %s: %w", res.claim.Key, res.lane.node.info.Name, res.halted)
+	err := fmt.Errorf("%s: %w", strings.TrimSpace(res.claim.Key+" at "+res.lane.node.info.Name), res.halted)
 	if res.halted.All {
 		d.undone = append(d.undone, res.claim.ID)
 		d.stop(err)
