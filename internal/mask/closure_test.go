@@ -129,22 +129,13 @@ func TestClosure(t *testing.T) {
 			"a.py A.__init__: kept, runs when a.py:7 is loaded, by B.__init__\na.py B.__init__: kept, runs when a.py:7 is loaded\na.py C.__init__: masked\n",
 		},
 		"bases_of_other_files_and_their_hooks": {
-			"-- a.py --\nimport b\nclass C(b.B):\n  def m(self): x\n-- b.py --\nclass B:\n  def __init_subclass__(cls): cls.m(f())\n  def m(self): x\ndef f(): x\ndef g(): x\n",
-			"a.py C.m: kept, runs when a.py is loaded, by B.__init_subclass__\n" +
-				"b.py B.__init_subclass__: kept, runs when the code is loaded\nb.py B.m: kept, runs when a.py is loaded, by B.__init_subclass__\nb.py f: kept, runs when a.py is loaded, by B.__init_subclass__\nb.py g: masked\n",
+			"-- a.py --\nimport b\nclass C(b.B):\n  def m(self): x\n-- b.py --\nclass B:\n  def inherited(cls): cls.m(f())\n  def m(self): x\ndef f(): x\ndef g(): x\n",
+			"a.py C.m: kept, runs when a.py is loaded, by B.inherited\n" +
+				"b.py B.inherited: kept, runs when the code is loaded\nb.py B.m: kept, runs when a.py is loaded, by B.inherited\nb.py f: kept, runs when a.py is loaded, by B.inherited\nb.py g: masked\n",
 		},
 		"a_hook_nobody_inherits": {
-			"-- b.py --\nclass B:\n  def __init_subclass__(cls): f()\ndef f(): x\n",
-			"b.py B.__init_subclass__: kept, runs when the code is loaded\nb.py f: masked\n",
-		},
-		"a_metaclass": {
-			"-- a.py --\nclass M(type):\n  def __new__(m): helper()\n  def other(m): x\ndef helper(): x\nclass C(metaclass=M):\n  def __init__(self): x\n",
-			"a.py M.__new__: kept, runs when a.py is loaded\na.py M.other: masked\na.py helper: kept, runs when a.py is loaded, by M.__new__\na.py C.__init__: masked\n",
-		},
-		"what_a_metaclass_calls_on_its_classes": {
-			"-- a.py --\nclass Options:\n  def __init__(self): x\nclass M(type):\n  def __new__(m):\n    made = y\n    made.build()\n    made.OPTIONS()\n  def __call__(m): x\nclass C(metaclass=M):\n  OPTIONS = Options\n  def build(self): x\nclass D:\n  def build(self): x\n",
-			"a.py Options.__init__: kept, runs when a.py is loaded, by M.__new__\na.py M.__new__: kept, runs when a.py is loaded\na.py M.__call__: kept, runs when a.py is loaded\n" +
-				"a.py C.build: kept, runs when a.py is loaded, by M.__new__\na.py D.build: masked\n",
+			"-- b.py --\nclass B:\n  def inherited(cls): f()\ndef f(): x\n",
+			"b.py B.inherited: kept, runs when the code is loaded\nb.py f: masked\n",
 		},
 		"a_class_that_makes_its_own": {
 			"-- a.py --\nclass C:\n  def __init__(self): x\n  def make(cls): cls()\n  def m(self): x\nC.make()\nwhat().m()\n",

@@ -37,7 +37,7 @@ func (p *project) graph(ctx context.Context) *graph {
 func (p *project) calleesOf(u *unit, local int) (known, named []int) {
 	at := u.first + local
 	for i := local; i == local || i < len(u.functions) && u.functions[i].Parent >= 0; i++ {
-		for _, r := range u.ran(i) {
+		for _, r := range u.functions[i].runs {
 			if u.means.ByName {
 				known = append(known, p.mayCall(u, r)...)
 				continue
@@ -110,7 +110,7 @@ func (g *graph) place(f, name int) place { return place{g.of(f).unit.kin, name} 
 func (g *graph) loaded(ctx context.Context) (functions map[int]bool, names map[place]bool) {
 	functions, names = map[int]bool{}, map[place]bool{}
 	for u := range g.until(ctx) {
-		for _, r := range slices.Concat(u.ran(-1), u.loads) {
+		for _, r := range u.loads {
 			if u.means.ByName {
 				for _, f := range g.mayCall(u, r) {
 					functions[f] = true

@@ -10,8 +10,6 @@ func (c *closure) meant(w where, r ref) (Use, []int) {
 	use := r.use
 	free := w.function >= 0 && c.freed[w.function]
 	switch {
-	case w.unit.means.Flow:
-		return use, nil
 	case use == Bound && free:
 		return Called, nil
 	case r.into == 0 || free || use != Handed && use != Called:

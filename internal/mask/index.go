@@ -41,11 +41,6 @@ func (p *project) index(ctx context.Context) error {
 		}
 		p.descent(g)
 	}
-	for u := range p.until(ctx) {
-		p.indexCallables(u)
-		p.indexDecorated(u)
-		p.indexFilled(u)
-	}
 	clear(p.memo) // what was asked while classes had no lineage yet
 	clear(p.found)
 	for g := range p.groups {
@@ -203,16 +198,7 @@ func (p *project) indexNames(u *unit, groups map[groupKey]int) {
 		}
 		put(b.name, thing{kind: viaBinding, id: i, unit: u.index})
 		head, last := splitName(p.words.texts[b.name])
-		switch last {
-		case Decorated:
-		case Element:
-			put(p.words.id(head), thing{kind: isTable, id: b.name, unit: u.index})
-			if of, table := splitName(head); of != "" {
-				p.bind(p.groupOf(u, of, groups), table+"."+Element)
-			}
-		default:
-			p.bind(p.groupOf(u, head, groups), last)
-		}
+		p.bind(p.groupOf(u, head, groups), last)
 	}
 	inside := map[string]bool{} // functions that import
 	for i, im := range u.imports {
@@ -258,104 +244,7 @@ func (p *project) indexMembers() {
 
 // own is what a qualified name of a unit stands for.
 func (p *project) own(u, name int) []thing {
-	found := p.units[u].own[name]
-	if more := p.decorated[place{u, name}]; len(more) > 0 {
-		return slices.Concat(found, more)
-	}
-	return found
-}
-
-// indexDecorated puts what is decorated under the names of the functions that do it.
-func (p *project) indexDecorated(u *unit) {
-	for i, b := range u.bindings {
-		head, last := splitName(p.words.texts[b.name])
-		if last != Decorated || b.path < 0 {
-			continue
-		}
-		path := p.words.path(strings.Split(head, "."))
-		for _, t := range p.ask(where{unit: u, function: -1, class: b.class, loads: true}, path).things {
-			if t.kind != isFunction {
-				continue
-			}
-			key := place{p.of(t.id).unit.index, p.words.id(p.of(t.id).Name + "." + Decorated)}
-			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: i, unit: u.index})
-		}
-	}
-}
-
-// indexFilled puts what a file puts into the table of another file where that one looks.
-func (p *project) indexFilled(u *unit) {
-	homes := map[string][]place{}
-	for i, b := range u.bindings {
-		head, last := splitName(p.words.texts[b.name])
-		if last != Element || b.path < 0 {
-			continue
-		}
-		if _, ok := homes[head]; !ok {
-			homes[head] = p.homesOf(u, head, map[home]bool{})
-		}
-		for _, of := range homes[head] {
-			if of.in == u.index {
-				continue
-			}
-			table := thing{kind: isTable, id: p.words.id(p.words.texts[of.name] + "." + Element), unit: of.in}
-			if found := p.own(of.in, of.name); !slices.Contains(found, table) {
-				p.decorated[of] = append(p.decorated[of], table)
-			}
-			key := place{of.in, table.id}
-			p.decorated[key] = append(p.decorated[key], thing{kind: viaBinding, id: i, unit: u.index})
-		}
-	}
-}
-
-// home is a name in a file that was asked for already: files import from each other.
-type home struct {
-	in   int
-	name string
-}
-
-// homesOf are the files that have what a file knows by a name, a module's before it or
-// not, each with its name there.
-func (p *project) homesOf(u *unit, name string, asked map[home]bool) []place {
-	if asked[home{u.index, name}] {
-		return nil
-	}
-	asked[home{u.index, name}] = true
-	head, last := splitName(name)
-	local := last
-	if head != "" {
-		local = head
-	}
-	var out []place
-	for _, im := range u.imports {
-		if p.words.texts[im.local] != local {
-			continue
-		}
-		in := p.words.texts[im.module]
-		of := p.words.texts[im.name]
-		switch {
-		case head == "":
-		case of == "": // import module; module.TABLE
-			of = last
-		default: // from package import module; module.TABLE
-			in, of = join(in, ".", of), last
-		}
-		for _, m := range p.findModule(u, in) {
-			if m.kind != isModule {
-				continue
-			}
-			for _, at := range p.modules[m.id].units {
-				for _, s := range append([]int{at}, p.starred(at)...) {
-					if further := p.homesOf(p.units[s], of, asked); len(further) > 0 {
-						out = append(out, further...)
-					} else if id, ok := p.words.find(of); ok && len(p.units[s].own[id]) > 0 {
-						out = append(out, place{s, id})
-					}
-				}
-			}
-		}
-	}
-	return out
+	return p.units[u].own[name]
 }
 
 // memberOf is the group of a method, -1 for a function that is none.
@@ -422,8 +311,8 @@ func (p *project) descent(g int) []int {
 	return of.line
 }
 
-// basesOf are the groups that a group inherits from. Those of others, and metaclasses, are
-// noted with it.
+// basesOf are the groups that a group inherits from. Those of others are noted with
+// it.
 func (p *project) basesOf(g int) []int {
 	of := &p.groups[g]
 	var bases []int
@@ -436,17 +325,11 @@ func (p *project) basesOf(g int) []int {
 		for _, b := range c.bases {
 			found := false
 			for _, t := range p.ask(where{unit: c.unit, function: -1, class: scope, loads: true}, b.path).things {
-				switch {
-				case t.kind != isClass && t.kind != isInstance || t.id == g:
-					continue
-				case b.use == Made:
-					of.made = append(of.made, t.id)
-				default:
-					bases = append(bases, t.id)
+				if (t.kind == isClass || t.kind == isInstance) && t.id != g {
+					bases, found = append(bases, t.id), true
 				}
-				found = true
 			}
-			if !found && b.use != Made {
+			if !found {
 				parts := p.words.split(b.path)
 				of.foreign = append(of.foreign, p.words.texts[parts[len(parts)-1]])
 			}

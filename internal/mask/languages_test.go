@@ -10,6 +10,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/java"
 	"github.com/benchmint/benchmint/internal/lang/javascript"
 	"github.com/benchmint/benchmint/internal/lang/php"
+	"github.com/benchmint/benchmint/internal/lang/python"
 	"github.com/benchmint/benchmint/internal/lang/ruby"
 	"github.com/benchmint/benchmint/internal/lang/rust"
 	"github.com/benchmint/benchmint/internal/lang/typescript"
@@ -44,6 +45,10 @@ func TestClosureByLanguage(t *testing.T) {
 				"-- examples/a.js --\nimport { f } from '../lib/a.js';\nfunction show() { return f(); }\nshow();\n" +
 				"-- perf-testing/a.js --\nimport { g } from '../lib/a.js';\ng();\n",
 			"examples/a.js show: masked\nlib/a.js f: masked\nlib/a.js g: masked\n",
+		},
+		"what_compiled_code_calls": {
+			"-- p/__init__.py --\n-- p/a.py --\ndef f():\n    return g()\ndef g():\n    return 1\ndef h():\n    return 2\n-- p/b.c --\nvoid b(void) { run(\"p.a\", \"f\"); }\n",
+			"p/a.py f: kept, runs when p/a.py:1 is loaded\np/a.py g: kept, runs when p/a.py:1 is loaded\np/a.py h: masked\n",
 		},
 		"unless_names_are_found_there": {
 			"-- lib/a/example.rb --\ndef f; 1; end\nf\n-- examples/lib/a.rb --\ndef g; 1; end\ng\n",
@@ -218,7 +223,7 @@ func TestClosureByLanguage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{golang.Masker{}, java.Masker{}, javascript.Masker{}, typescript.Masker{}, ruby.Masker{}, php.Masker{}}})
+			_, m := starter(t, mask.Options{Source: source(t, c.tree), Languages: []mask.Language{golang.Masker{}, java.Masker{}, javascript.Masker{}, typescript.Masker{}, ruby.Masker{}, php.Masker{}, python.Masker{}}})
 			if d := cmp.Diff(c.want, fates(m)); d != "" {
 				t.Error(d)
 			}

@@ -100,7 +100,7 @@ func (r *run) stays(ctx context.Context) map[int]string {
 	if r.Load != nil {
 		r.project.seen(r.Load.Ran, out)
 	} else {
-		r.project.byNames(ctx, out)
+		r.project.byNames(ctx, r.nativeCalls(ctx), out)
 	}
 	for _, name := range r.Keep {
 		found, err := r.project.pickName(name)
@@ -154,11 +154,14 @@ func (f *function) ran(at Seen) bool {
 	return last == at.Name && f.From <= at.Line && at.Line <= f.Line
 }
 
-// byNames adds what the rule of plain names finds: what the statements of the files call that are loaded, and what those
-// functions call in turn. It is the last resort, for a mask without an environment: it follows names alone, so it keeps some
+// byNames adds what the rule of plain names finds: what compiled code calls (native), what the statements of the files call
+// that are loaded, and what those functions call in turn. It is the last resort, for a mask without an environment: it follows names alone, so it keeps some
 // functions that do not run, and misses what is called by a table, an operator or a computed name.
-func (p *project) byNames(ctx context.Context, out map[int]string) {
-	var queue []int
+func (p *project) byNames(ctx context.Context, native []int, out map[int]string) {
+	queue := slices.Clone(native)
+	for _, f := range native {
+		out[f] = fmt.Sprintf("runs when %s:%d is loaded", p.of(f).unit.path, p.of(f).Line)
+	}
 	take := func(u *unit, refs []ref, from string) {
 		for _, r := range refs {
 			for _, f := range p.mayCall(u, r) {

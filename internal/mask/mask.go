@@ -18,8 +18,7 @@
 //   - A Ref is one name in use: its Path is the dotted name in parts ({"mod", "f"}), and its Use says whether it is
 //     called, only named, handed to a call, inherited from, and so on. The last line holds the Ref {"scale"}, Called.
 //   - Some parts of a Path are signs that no language has as a name: "?" is a receiver that is not a name, "[]" what a
-//     table holds, "=>" what a call gives, "[:]" one of many, "@" what a decorator decorates, "()" a parameter of the
-//     function around, "&()" a name of whatever object the code runs for, "*()" a name of any module.
+//     table holds, "=>" what a call gives, "&()" a name of whatever object the code runs for.
 //   - The closure follows the Refs from Loads on and finds the functions that run when the code is loaded; they stay.
 //   - A Construct is what a function is (method, generator, abstract …); the Profile says for each whether it is masked.
 //   - A Slice limits the mask to a module, some names, one function or one route.
@@ -30,11 +29,7 @@
 // given.
 package mask
 
-import (
-	"strconv"
-
-	"github.com/benchmint/benchmint/internal/syntax"
-)
+import "github.com/benchmint/benchmint/internal/syntax"
 
 // Language is what masking knows of one language; siblings stand in
 // internal/lang/<language>/mask.go.
@@ -153,7 +148,7 @@ const (
 	Abstract    Construct = "abstract" // abstract and protocol methods whose body says nothing
 	Bodiless    Construct = "no_body"  // declared here, defined elsewhere
 	Trivial     Construct = "trivial"  // nothing to mask: pass, …, an empty block, only a raise of not-implemented
-	Hook        Construct = "hook"     // run by the language while code is loaded (init, __init_subclass__, inherited, static blocks)
+	Hook        Construct = "hook"     // run by the language while code is loaded (init, inherited, static blocks)
 	Constant    Construct = "constant" // may be evaluated by the compiler (const fn, constexpr)
 	Opaque      Construct = "opaque"   // its type can be had from its body only (impl Trait, an inferred type that others use)
 	Main        Construct = "main"
@@ -187,20 +182,12 @@ type Function struct {
 	Broken   bool // a syntax error lies inside: it is kept
 	// Runs is what its body calls, makes and names, that of nested functions included
 	// where nobody says where those go.
-	Runs []Ref
-	// Parameters are the names of those that it only calls, asks about, hands on or gives
-	// back, in order; "!" before the name of one of which more becomes; "." is the receiver,
-	// "*" and "**" take the rest. Wrapped are decorators whose results take its place.
-	Parameters []string
-	Wrapped    []Ref
-	Takes      []Take // its parameters in order, in other families; nil: nobody can tell
-	Shape      Shape
-	Into       *Argument // the field that it is put into, of those
-	Arguments  int       // how many it takes, -1 where that varies; of families in which it may be a Value, or that are Counted (Takes)
-	Signature  []string  // its type, of those: see Signature
-	// Results are the types of what it gives, as they are written: paths, as from the body;
-	// nil for one that is not known, {Element} where no member of it is of the tree.
-	Results [][]string
+	Runs  []Ref
+	Takes []Take // its parameters in order; nil: nobody can tell
+	Shape Shape
+	// Result is the type of what it gives, as it is written: a path, as from the body; nil
+	// for one that is not known, {Element} where no member of it is of the tree.
+	Result []string
 	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
 	Compiles []string
 }
@@ -218,15 +205,10 @@ type Shape struct {
 type Class struct {
 	Name   string // qualified within the file
 	Parent int    // index of the class around it, -1
-	Bases  []Ref  // and mixins, traits, the metaclass
+	Bases  []Ref  // and mixins, traits
 	Span   Range
-	Wants  []string // the methods of an interface: what has them all is one of it
-	Makes  []Ref    // what runs when an object is made, beside the constructor
-	Late   bool     // it is not made when the file is loaded: in a function, for type checkers only
-	// Signature is that of a type of functions. Solid says that none is of the type, Alias
-	// that it is another, too.
-	Signature    []string
-	Solid, Alias bool
+	Makes  []Ref // what runs when an object is made, beside the constructor
+	Late   bool  // it is not made when the file is loaded: in a function, for type checkers only
 }
 
 // Ref is one name in use. Path is the dotted name as it is written, split: {"f"},
@@ -247,14 +229,10 @@ type Ref struct {
 }
 
 // Argument is the place of one: what is called, the argument's number from 0, and
-// the call that gets the value of this one; nil for none. Where parameters have names
-// for those who call (Python), As is which one it is: by name, by its number, or "*" for
-// one of all.
+// the call that gets the value of this one; nil for none.
 type Argument struct {
 	Path []string
 	At   int
-	As   string
-	Of   bool // it is one of a call of what the call of Path gives
 	Into *Argument
 }
 
@@ -281,32 +259,15 @@ const (
 	// Handed is Named among the arguments of a call: who is called may call it, so the
 	// closure counts it as called. What is only Named (a table of handlers, an alias) is
 	// not. A language gives Named for arguments of which it knows that they are not
-	// called (Python's property, partial, isinstance).
+	// called.
 	Handed Use = "handed"
 	// Bound is Called where what comes of it is only bound to a name, given back or
 	// dropped: functions that it makes run when that name is called.
 	Bound Use = "bound"
-	// Made, among the bases of a class, is its metaclass: its hooks run when the class is
-	// defined, and its members are not those of the class's objects.
-	Made Use = "made"
-	// Ran is Called where what the call gives is dropped, or bound by a Binding; Applied
-	// where that is called at once, and takes the place of a definition.
-	Ran     Use = "ran"
-	Applied Use = "applied"
-	// Returned is what the function around gives; Relayed is Called, and what the call gives
-	// is Returned. What a function defines inside is kept with it unless its language says
-	// by these (and by Named for the rest) where it goes.
-	Returned Use = "returned"
-	Relayed  Use = "relayed"
-	// Adorned is what a decorator gets: it runs if that calls its parameter, and not where
-	// the parameter only goes somewhere.
-	Adorned Use = "adorned"
 )
 
 // calls reports whether something of that name runs there and then.
-func (u Use) calls() bool {
-	return u == Called || u == Bound || u == Ran || u == Applied || u == Relayed
-}
+func (u Use) calls() bool { return u == Called || u == Bound }
 
 // Import is a name that a file takes from another. "import a.b as c": Module a.b,
 // Local c. "from .a import b as c": Module .a, Name b, Local c. A star: Name "*".
@@ -320,41 +281,15 @@ type Import struct {
 const Element = "[]"
 
 // Outcome is the part of a path behind a function for what a call of it gives, where it says
-// by Results of what type that is: {"f", "=>", "m"} is what f().m stands for. Each is that
-// behind what holds many for one of them. At the beginning of a path they are a type: that
-// of functions that give what the rest says, or of what holds many.
-const (
-	Outcome = "=>"
-	Each    = "[:]"
-)
-
-// OutcomeOf is Outcome for one of several values, from 0.
-func OutcomeOf(at int) string {
-	if at == 0 {
-		return Outcome
-	}
-	return Outcome + strconv.Itoa(at)
-}
-
-// Decorated is the part of a path behind a function's name for what it decorates. A
-// Binding "deco.@" says that deco, as the file names it, decorates its value.
-const Decorated = "@"
-
-// Parameter begins the path of a parameter of a function around: {"()", "p"}. No
-// language has such a name. A Binding's names the function, too: {"()", "p", "C.f"}.
-const Parameter = "()"
+// by Result of what type that is: {"f", "=>", "m"} is what f().m stands for.
+const Outcome = "=>"
 
 // Whoever begins the path of a bare name where the code may run for another object than
 // the one around: {"&()", "f"} is f, and where nothing around has it, a member of anything.
 const Whoever = "&()"
 
-// Anywhere begins the path of a name of a module that is imported under a name that is
-// made up: {"*()", "f"}. It may be that of any.
-const Anywhere = "*()"
-
 // Binding says what a module's, a class's or a package's own name holds, where that is
-// plain: x = C(…), x: C, var x = pkg.New(…), const f = g. TABLE.[] is one of what a table
-// holds.
+// plain: x = C(…), x: C, var x = pkg.New(…), const f = g.
 type Binding struct {
 	Name  string // qualified within the file
 	Value Ref
@@ -388,18 +323,8 @@ type File struct {
 	Stars func(has func(module, name string) bool)
 	// Faults are syntax errors outside functions, by line.
 	Faults []int
-	Values []Value
-	// Callable are names of fields and variables that may hold one.
-	Callable []Callable
 	// Compiled are the names that the compiler may run for it, see Compiler.
 	Compiled []string
-}
-
-// Callable is a name under which functions may lie, with their type: the Signature, or the
-// path of a type; nil where it is not known.
-type Callable struct {
-	Name string
-	Type []string
 }
 
 // Route is one HTTP handler.

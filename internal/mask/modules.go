@@ -9,34 +9,22 @@ import (
 // inUnit is what a name of a file means, that of a star import included.
 func (p *project) inUnit(u, name int, depth int) []thing {
 	own := p.own(u, name)
-	if len(p.stars[u]) == 0 || !p.named[name] || len(own) > 0 && (!p.units[u].means.ManyStars || !plainly(own)) {
+	if len(p.stars[u]) == 0 || !p.named[name] || len(own) > 0 {
 		return p.expand(own, depth)
 	}
 	var first []thing
-	all := own[:len(own):len(own)]
 	for _, s := range p.starred(u) {
 		found := p.own(s, name)
 		// What a file takes from another is no answer where a third defines it: the import
 		// may lead back here.
-		if len(own) > 0 || slices.ContainsFunc(found, func(t thing) bool { return t.kind != viaImport }) {
-			if all = append(all, found...); !p.units[u].means.ManyStars {
-				break
-			}
+		if slices.ContainsFunc(found, func(t thing) bool { return t.kind != viaImport }) {
+			return p.expand(found, depth)
 		}
 		if len(first) == 0 {
 			first = found
 		}
 	}
-	if len(all) == 0 {
-		all = first
-	}
-	return p.expand(all, depth)
-}
-
-// plainly tells functions and classes that a file defines: there may be others of the name
-// for another machine, which it takes by a star.
-func plainly(things []thing) bool {
-	return !slices.ContainsFunc(things, func(t thing) bool { return t.kind != isFunction && t.kind != isClass })
+	return p.expand(first, depth)
 }
 
 // starred are the units whose names a unit has by stars, of stars too.
@@ -111,19 +99,10 @@ func (p *project) importOf(u *unit, im imported, depth int) []thing {
 		}
 		out = slices.DeleteFunc(out, func(t thing) bool { return t.kind != isModule })
 	}
-	switch {
-	case len(out) > 0:
-		return out
-	case slices.ContainsFunc(homes, p.makesUp):
-		return []thing{{kind: isMember, id: im.name, unit: u.index}}
+	if len(out) == 0 {
+		return []thing{{kind: isForeign}}
 	}
-	return []thing{{kind: isForeign}}
-}
-
-// makesUp tells a module that has a hook for the names that stand nowhere in it.
-func (p *project) makesUp(m thing) bool {
-	id, ok := p.words.find("__getattr__")
-	return ok && m.kind == isModule && len(p.inModule(m.id, id, 1)) > 0
+	return out
 }
 
 // join puts a name behind a module's; relative ones end with their dots.
@@ -143,55 +122,19 @@ func (p *project) inModule(m, name int, depth int) []thing {
 			out = append(out, p.inUnit(u, name, depth)...)
 		}
 	}
-	// What a call gives may be hidden by a module of the name: stars leave out what a
-	// file does not list.
-	stands := func(t thing) bool { return t.kind == isInstance && p.forwards(t.id) } // for the module of its name
-	if slices.ContainsFunc(out, func(t thing) bool { return t.kind != isSlot && !stands(t) }) {
+	if len(out) > 0 {
 		return out
 	}
 	for _, sep := range separators {
 		sub := p.modules[m].name + sep + p.words.texts[name]
 		if at, ok := p.byModule[moduleKey{p.modules[m].family, sub}]; ok {
-			return append(out, thing{kind: isModule, id: at})
+			return []thing{{kind: isModule, id: at}}
 		}
 		if at, ok := p.byStem[moduleKey{p.modules[m].family, sub}]; ok {
-			return append(out, thing{kind: isModule, id: at})
+			return []thing{{kind: isModule, id: at}}
 		}
 	}
-	if len(out) == 0 {
-		return p.below(m, name, depth)
-	}
-	return out
-}
-
-// below is what the modules of a package have under a name, where somebody else finds
-// what the package has not.
-func (p *project) below(m, name int, depth int) []thing {
-	id, ok := p.words.find("__getattr__")
-	if !ok || name == id || !p.named[name] || !slices.ContainsFunc(p.inModule(m, id, depth), func(t thing) bool { return t.kind == isAnyone }) {
-		return nil
-	}
-	var out []thing
-	for i := range p.modules {
-		of := &p.modules[i]
-		if rest, ok := strings.CutPrefix(of.name, p.modules[m].name); !ok || of.family != p.modules[m].family || rest == "" || !slices.Contains(separators, rest[:1]) {
-			continue
-		}
-		for _, u := range of.units {
-			for _, t := range p.own(u, name) {
-				if t.kind == isFunction || t.kind == isClass || t.kind == viaBinding {
-					out = append(out, t)
-				}
-			}
-		}
-	}
-	return p.expand(out, depth)
-}
-
-// forwards tells a class whose objects have a hook for the names that they have not.
-func (p *project) forwards(g int) bool {
-	id, ok := p.words.find("__getattr__")
-	return ok && len(p.member(g, id)) > 0
+	return nil
 }
 
 // absolute resolves a path that begins with a package or a class known everywhere.

@@ -38,7 +38,7 @@ type answer struct {
 
 // The words for the object or class around a method, and for what it inherits from.
 var (
-	selfWords  = map[string]bool{"self": true, "this": true, "cls": true, "Self": true, "static": true, "$this": true, "@": true}
+	selfWords  = map[string]bool{"self": true, "this": true, "cls": true, "Self": true, "static": true, "$this": true}
 	classWords = map[string]bool{"cls": true, "Self": true, "static": true}
 	superWords = map[string]bool{"super": true, "parent": true, "base": true}
 )
@@ -76,12 +76,7 @@ func (p *project) answer(w where, parts []int) answer {
 	switch word {
 	case Element: // a literal
 		return answer{things: []thing{{kind: isForeign, id: ofLiterals}}, member: -1}
-	case Outcome, Each:
-		return answer{things: []thing{{kind: isType, id: p.words.join(parts), unit: w.unit.index}}, member: -1}
 	case Whoever:
-		if len(parts) == 1 {
-			return answer{things: []thing{{kind: isAnyone}}, member: -1}
-		}
 		a := p.answer(w, parts[1:])
 		a.unknown = a.unknown || len(a.things) == 0
 		return a
@@ -107,7 +102,7 @@ func (p *project) answer(w where, parts []int) answer {
 	}
 	// A local variable, a parameter, a built-in: the name of a method is all there is.
 	member := parts[len(parts)-1]
-	return answer{member: member, unknown: len(parts) > 1 && (len(parts) > 2 || !w.unit.means.isNative(word, p.words.texts[member]))}
+	return answer{member: member, unknown: len(parts) > 1}
 }
 
 // ofObject resolves a path that begins with the object or class around the place, or with
@@ -254,11 +249,6 @@ func (p *project) inPackage(u *unit, name int) []thing {
 	if len(u.modules) == 0 {
 		return nil
 	}
-	if u.means.Submodules {
-		if m, ok := p.byModule[moduleKey{u.family, u.modules[0] + "." + p.words.texts[name]}]; ok {
-			return []thing{{kind: isModule, id: m}}
-		}
-	}
 	// Most names in use are none of the tree, and need not be looked for in all files.
 	if !p.named[name] {
 		return nil
@@ -360,15 +350,8 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 		}
 		return out
 	}
-	if own := p.words.split(b.path); len(own) == 3 && p.words.texts[own[0]] == Parameter {
-		return p.parameterOf(u, own[2], own[1])
-	}
 	a := p.ask(where{unit: u, function: -1, class: b.class, loads: true}, b.path)
 	var out []thing
-	home, last := splitName(p.words.texts[b.name])
-	if a.unknown && (last == Element || u.means.Flow && home == "" && b.use == Named) {
-		out = append(out, thing{kind: isMember, id: a.member, unit: u.index})
-	}
 	for _, t := range a.things {
 		switch {
 		case b.use != Called && b.use != Bound || t.kind == isForeign:
@@ -377,19 +360,6 @@ func (p *project) bindingOf(u *unit, i int) []thing {
 			out = append(out, thing{kind: isInstance, id: t.id})
 		case t.kind == isFunction && u.means.ByResult:
 			out = append(out, thing{kind: isResult, id: t.id})
-		case t.kind == isFunction && u.means.Flow:
-			out = append(out, thing{kind: isSlot, id: t.id, unit: p.words.id(result)})
-		}
-	}
-	return out
-}
-
-// parameterOf is the slot of a parameter of a function of a file.
-func (p *project) parameterOf(u *unit, function, name int) []thing {
-	var out []thing
-	for _, t := range u.own[function] {
-		if t.kind == isFunction && slices.Contains(p.parameters(t.id), name) {
-			out = append(out, thing{kind: isSlot, id: t.id, unit: name})
 		}
 	}
 	return out
@@ -403,9 +373,7 @@ func (p *project) inside(t thing, name int, depth int) []thing {
 	case isClass:
 		found := p.member(t.id, name)
 		switch {
-		case len(found) == 0:
-			return p.ofMeta(t.id, name)
-		case p.isEnum(t.id) && !slices.ContainsFunc(found, func(m thing) bool { return m.kind != isForeign }):
+		case len(found) > 0 && p.isEnum(t.id) && !slices.ContainsFunc(found, func(m thing) bool { return m.kind != isForeign }):
 			return []thing{{kind: isInstance, id: t.id}} // what the value of a member is, it is an object of the class
 		}
 		return found
@@ -422,18 +390,6 @@ func (p *project) isEnum(g int) bool {
 			return strings.HasSuffix(f, "Enum") || strings.HasSuffix(f, "Flag")
 		})
 	})
-}
-
-// ofMeta is what a class, not its objects, has of its metaclass.
-func (p *project) ofMeta(g, name int) []thing {
-	for _, a := range p.groups[g].line {
-		for _, m := range p.groups[a].made {
-			if found := p.member(m, name); len(found) > 0 {
-				return found
-			}
-		}
-	}
-	return nil
 }
 
 // member is what a class or those that it inherits from have under a name.

@@ -1,28 +1,16 @@
 package mask
 
-import (
-	"maps"
-	"slices"
-	"strings"
-)
+import "strings"
 
-// ofHeirs are hooks that run when a class is inherited from, mixed in, made by its
-// metaclass or put into another; all others run with their file.
+// ofHeirs are hooks that run when a class is inherited from, mixed in or put into another;
+// all others run with their file.
 var ofHeirs = map[string]bool{
-	"__new__": true, "__init__": true, "__prepare__": true, "mro": true, "__setattr__": true, "__set_name__": true,
-	"__mro_entries__": true, "_generate_next_value_": true,
-	"__init_subclass__": true, "inherited": true, "included": true, "extended": true, "prepended": true,
-	"method_added": true, "const_missing": true, "method_missing": true, "__class_getitem__": true,
+	"inherited": true, "included": true, "extended": true, "prepended": true, "method_added": true, "const_missing": true, "method_missing": true,
 }
 
-// ofMetaclass are the members of a metaclass that run when a class is made with it.
-var ofMetaclass = []string{"__new__", "__init__", "__prepare__", "mro", "__setattr__"}
-
-// define is what the definition of a class runs: hooks of what it inherits from, its
-// metaclass.
+// define is what the definition of a class runs: hooks of what it inherits from.
 func (c *closure) define(g int, why cause) {
-	line := c.groups[g].line
-	for _, a := range line[1:] {
+	for _, a := range c.groups[g].line[1:] {
 		for _, f := range c.groups[a].members {
 			if c.of(f).Construct == Hook {
 				c.present(g)
@@ -30,46 +18,10 @@ func (c *closure) define(g int, why cause) {
 			}
 		}
 	}
-	for _, a := range line {
-		for _, m := range c.groups[a].made {
-			c.present(g)
-			c.instantiate(m, why)
-			c.lendMeta(m, why)
-			for _, name := range ofMetaclass {
-				c.method(m, name, why)
-			}
-		}
-	}
 	// An enumeration makes its members at once.
 	if c.isEnum(g) {
 		c.instantiate(g, why)
 	}
-}
-
-// lendMeta is a metaclass that inherits from one of others: they call what it has when they
-// make its classes.
-func (c *closure) lendMeta(m int, why cause) {
-	line := c.groups[m].line
-	if !slices.ContainsFunc(line, func(a int) bool {
-		return slices.ContainsFunc(c.groups[a].foreign, func(base string) bool { return calls(base) && !plainMeta[base] })
-	}) {
-		return
-	}
-	for _, a := range line {
-		for _, f := range c.groups[a].members {
-			c.reach(f, why)
-		}
-	}
-}
-
-// plainMeta are the metaclasses of the language.
-var plainMeta = map[string]bool{"type": true, "ABCMeta": true, "EnumMeta": true, "EnumType": true}
-
-// isMetaclass tells a class whose objects are classes.
-func (c *closure) isMetaclass(g int) bool {
-	return slices.ContainsFunc(c.groups[g].line, func(a int) bool {
-		return slices.Contains(c.groups[a].foreign, "type") || slices.Contains(c.groups[a].foreign, "ABCMeta") || slices.Contains(c.groups[a].foreign, "EnumMeta")
-	})
 }
 
 // method reaches the nearest member of a name.
@@ -92,9 +44,6 @@ func (c *closure) instantiate(g int, why cause) {
 		return
 	}
 	c.made[g] = true
-	for _, m := range c.metaclasses(g) {
-		c.method(m, "__call__", why)
-	}
 	for _, a := range c.groups[g].line {
 		for _, part := range c.groups[a].parts {
 			k := c.classes[part]
@@ -108,7 +57,7 @@ func (c *closure) instantiate(g int, why cause) {
 		var own []int
 		for _, f := range c.groups[a].members {
 			name := c.of(f).last
-			if c.makes(f) && !seen[name] && !late[c.words.texts[name]] {
+			if c.makes(f) && !seen[name] {
 				if c.of(f).unit.means.ByResult { // what it makes is called by the names that it is put under
 					c.begin(f, why)
 				} else {
@@ -137,10 +86,10 @@ func (c *closure) makes(f int) bool {
 }
 
 // constructors are the names that all classes of a language have for theirs.
-var constructors = map[string]bool{"constructor": true, "__construct": true, "initialize": true, "__init__": true, "<init>": true}
+var constructors = map[string]bool{"constructor": true, "__construct": true, "initialize": true, "<init>": true}
 
 // present is a class of which there is an object, or which is one itself for code that
-// gets classes: hooks and metaclasses. What is called on the unknown may be called on it.
+// gets classes: hooks. What is called on the unknown may be called on it.
 func (c *closure) present(g int) {
 	if c.seen[g] {
 		return
@@ -154,9 +103,6 @@ func (c *closure) present(g int) {
 		}
 	}
 	for _, a := range c.groups[g].line {
-		for _, s := range c.supers[a] {
-			c.after(g, a, s)
-		}
 		for _, f := range c.groups[a].members {
 			if s, ok := c.waiting[place{kin, c.of(f).last}]; ok {
 				c.answer(g, c.of(f).last, s)
@@ -169,54 +115,6 @@ func (c *closure) present(g int) {
 		}
 	}
 	c.touch(g)
-	for _, face := range slices.Sorted(maps.Keys(c.faces)) {
-		if c.conforms(g, face) {
-			for _, at := range c.faces[face] {
-				c.answer(g, at.name, c.faced[at])
-			}
-		}
-	}
-}
-
-// face is a method called on an interface: on any object that has all of its methods.
-func (c *closure) face(g, name int, s site) {
-	at := place{g, name}
-	if _, ok := c.faced[at]; ok || len(c.wants(g)) == 0 {
-		return
-	}
-	c.faced[at] = s
-	c.faces[g] = append(c.faces[g], at)
-	for _, h := range c.all {
-		if c.conforms(h, g) {
-			c.answer(h, name, s)
-		}
-	}
-}
-
-// wants are the methods of an interface.
-func (c *closure) wants(g int) []int {
-	var out []int
-	for _, a := range c.groups[g].line {
-		for _, part := range c.groups[a].parts {
-			out = append(out, c.classes[part].wants...)
-		}
-	}
-	return out
-}
-
-// conforms tells an object that has what an interface wants, or may have it of others.
-func (c *closure) conforms(h, g int) bool {
-	if c.kin(h) != c.kin(g) {
-		return false
-	}
-	open := slices.ContainsFunc(c.groups[h].line, func(a int) bool { return len(c.groups[a].foreign) > 0 })
-	return !slices.ContainsFunc(c.wants(g), func(name int) bool { return !open && len(c.member(h, name)) == 0 })
-}
-
-// late are what the language calls on an object when it is printed or awaited: not
-// while files are loaded. Copies are made there.
-var late = map[string]bool{
-	"__repr__": true, "__str__": true, "__bytes__": true, "__sizeof__": true, "__dir__": true, "__await__": true, "__aenter__": true, "__aexit__": true, "__anext__": true,
 }
 
 // answer is a call by name on an object of a class.
@@ -227,19 +125,14 @@ func (c *closure) answer(g, name int, s site) {
 	}
 	for _, t := range c.member(g, name) {
 		switch {
-		case t.kind == isFunction && s.how > reads && !c.isProperty(t.id) && !c.fits(t.id, s.with):
-			at := place{c.kin(g), name}
-			c.refused[at] = append(c.refused[at], g)
 		case t.kind == isFunction && s.how == binds && !c.isProperty(t.id):
 			c.begin(t.id, s.cause)
 		case t.kind == isFunction && (s.how > reads || c.isProperty(t.id)):
 			c.reach(t.id, s.cause)
-		case (t.kind == isClass || t.kind == isSlot || t.kind == isMember) && s.how > reads:
-			c.run(t, s.cause)
+		case t.kind == isClass && s.how > reads:
+			c.hand(t, s.cause)
 		case t.kind == isInstance && s.how > reads:
 			c.call(t.id, s.cause)
-		case t.kind == isTable:
-			c.openTable(t, s.cause)
 		}
 	}
 }
@@ -263,7 +156,7 @@ func (c *closure) matching(g int, prefix string, s site) {
 		for _, name := range c.groups[a].bound {
 			if word := c.words.texts[name]; strings.HasPrefix(word, prefix) && (prefix != "" || word[0] != '_') {
 				for _, t := range c.within(a, name) {
-					if t.kind == isSlot || t.kind == isFunction {
+					if t.kind == isFunction {
 						c.hand(t, s.cause)
 					}
 				}
@@ -280,30 +173,12 @@ func (c *closure) touch(g int) {
 	c.touched[g] = true
 	for _, a := range c.groups[g].line[1:] {
 		for _, name := range c.names[a] {
-			c.inherited(g, name, c.watched[place{a, name}])
-		}
-	}
-	for _, m := range c.metaclasses(g) {
-		c.kinds[m] = append(c.kinds[m], g)
-		for _, name := range c.names[m] {
-			c.answer(g, name, c.watched[place{m, name}])
+			c.answer(g, name, c.watched[place{a, name}])
 		}
 	}
 }
 
-// metaclasses are those of a class, with what they inherit from.
-func (p *project) metaclasses(g int) []int {
-	var out []int
-	for _, a := range p.groups[g].line {
-		for _, m := range p.groups[a].made {
-			out = append(out, p.groups[m].line...)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// and is both of two uses of a name: what is only read has no arguments.
+// and is both of two uses of a name.
 func (s site) and(other site) site {
 	switch {
 	case other.how == reads:
@@ -311,7 +186,7 @@ func (s site) and(other site) site {
 	case s.how == reads:
 		return other
 	}
-	s.how, s.with = max(s.how, other.how), s.with.both(other.with)
+	s.how = max(s.how, other.how)
 	return s
 }
 
@@ -328,14 +203,6 @@ func (c *closure) wait(at place, s site) {
 		c.patterns = append(c.patterns, at)
 	}
 	c.waiting[at] = s
-	if ok && old.how == s.how { // of other numbers of arguments
-		again := c.refused[at]
-		delete(c.refused, at)
-		for _, g := range again {
-			c.answer(g, at.name, s)
-		}
-		return
-	}
 	for _, f := range c.singles[at] {
 		if s.how > reads {
 			c.reach(f, s.cause)
@@ -371,15 +238,6 @@ func (c *closure) lendClass(g int) {
 
 func (c *closure) kin(g int) int { return c.groups[g].unit.kin }
 
-// inherited is a call by name on a class that inherits from the one that is known: of
-// cls.__new__(cls), and of cls(), there is an object of it.
-func (c *closure) inherited(g, name int, s site) {
-	c.answer(g, name, s)
-	if s.how > reads && c.words.texts[name] == "__new__" {
-		c.instantiate(g, s.cause)
-	}
-}
-
 // watch is a method called on a class of ours: those that inherit from it may have
 // another, and count when they are in use.
 func (c *closure) watch(g, name int, s site) {
@@ -397,10 +255,7 @@ func (c *closure) watch(g, name int, s site) {
 	}
 	for _, h := range c.groups[g].below {
 		if c.touched[h] {
-			c.inherited(h, name, s)
+			c.answer(h, name, s)
 		}
-	}
-	for _, h := range c.kinds[g] { // whose classes are its objects
-		c.answer(h, name, s)
 	}
 }

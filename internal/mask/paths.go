@@ -68,14 +68,13 @@ func (p *project) hop(u *unit, a *answer, rest []int) hop {
 		}
 	}
 	name := rest[0]
-	at, typed := resultOf(p.words.texts[name])
 	for _, t := range a.things {
 		object := t.kind == isClass || t.kind == isInstance
-		h.anyone = h.anyone || t.kind == isAnyone || t.kind == isClass && p.adapts(t.id)
+		h.anyone = h.anyone || t.kind == isClass && p.adapts(t.id)
 		found, told := p.step(t, name), true
 		switch {
-		case typed:
-			found, told = p.outcome(t, at)
+		case p.isResult(name):
+			found, told = p.outcome(t)
 		case u.means.Overrides && object && p.asked(rest) && p.methods(found):
 			if fields := p.fields(t.id, name); len(fields) > 0 {
 				found = fields
@@ -85,7 +84,7 @@ func (p *project) hop(u *unit, a *answer, rest []int) hop {
 			return h
 		}
 		h.things = append(h.things, found...)
-		h.known = h.known || t.kind == isForeign || t.kind == isModule && !p.makesUp(t) || t.kind == isFunction && p.isOwn(t.id, name)
+		h.known = h.known || t.kind == isForeign || t.kind == isModule
 		if object {
 			h.receivers = append(h.receivers, t.id)
 		}
@@ -117,33 +116,17 @@ func (p *project) adapts(g int) bool {
 	return slices.ContainsFunc(p.groups[g].line, func(a int) bool { return slices.Contains(p.groups[a].foreign, "Interface") })
 }
 
-// isOwn tells what every function has of the language, of one that stays what it is.
-func (p *project) isOwn(f, name int) bool {
-	return len(p.of(f).wrapped) == 0 && owned[p.words.texts[name]]
-}
-
-var owned = map[string]bool{"__doc__": true, "__name__": true, "__qualname__": true, "__module__": true, "__dict__": true, "__annotations__": true}
-
-// read takes properties and descriptors off the way: what they give is not known.
+// read takes properties off the way: what they give is not known.
 func (p *project) read(things []thing, a *answer) []thing {
 	var out []thing
 	for _, t := range things {
-		switch {
-		case t.kind == isFunction && p.isProperty(t.id):
+		if t.kind == isFunction && p.isProperty(t.id) {
 			a.getters = append(a.getters, t.id)
 			continue
-		case t.kind == isInstance && p.describes(t.id):
-			continue // an object of such a class was made, which keeps its __get__
 		}
 		out = append(out, t)
 	}
 	return out
-}
-
-// describes tells a class whose objects give something else when they are read off another.
-func (p *project) describes(g int) bool {
-	id, ok := p.words.find("__get__")
-	return ok && len(p.member(g, id)) > 0
 }
 
 func (p *project) isProperty(f int) bool {
@@ -155,23 +138,11 @@ func (p *project) isProperty(f int) bool {
 func (p *project) step(t thing, name int) []thing {
 	switch t.kind {
 	case isFunction:
-		if p.words.texts[name] == Each { // of an argument of types
-			return []thing{t}
-		}
 		if id, ok := p.words.find(p.of(t.id).Name + "." + p.words.texts[name]); ok {
 			return p.expand(p.own(p.of(t.id).unit.index, id), 1)
 		}
 	case isClass, isInstance, isModule:
 		return p.inside(t, name, 1)
-	case isTable:
-		if p.words.texts[name] == Element {
-			return p.expand(p.own(t.unit, t.id), 1)
-		}
-	case isType:
-		if p.words.split(t.id)[0] == name {
-			out, _ := p.behind(t)
-			return out
-		}
 	}
 	return nil
 }

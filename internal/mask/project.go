@@ -16,26 +16,22 @@ type project struct {
 	groups    []group
 	members   map[place][]thing // functions that are members, by group and name
 
-	enclosed  map[place]int     // the words of what stands in functions, by those of both names
-	decorated map[place][]thing // what a unit's function decorates, elsewhere too
-	named     map[int]bool      // words by which some unit names something
-	stars     map[int][]int     // units from which a unit takes every name
-	reach     map[int][]int     // those, and what they take so themselves
-	modules   []module
-	byModule  map[moduleKey]int
-	byStem    map[moduleKey]int   // by path without what languages leave out in imports
-	global    map[moduleKey][]int // groups by family and qualified name, where that holds everywhere
-	anchors   []anchor
-	closed    map[moduleKey]bool    // folders of packages that nobody can import
-	mapped    map[moduleKey]*mapped // by family and the folder below which it is said
+	enclosed map[place]int // the words of what stands in functions, by those of both names
+	named    map[int]bool  // words by which some unit names something
+	stars    map[int][]int // units from which a unit takes every name
+	reach    map[int][]int // those, and what they take so themselves
+	modules  []module
+	byModule map[moduleKey]int
+	byStem   map[moduleKey]int   // by path without what languages leave out in imports
+	global   map[moduleKey][]int // groups by family and qualified name, where that holds everywhere
+	anchors  []anchor
+	closed   map[moduleKey]bool    // folders of packages that nobody can import
+	mapped   map[moduleKey]*mapped // by family and the folder below which it is said
 
 	calls   []given // of references and parameters; their numbers begin with 1
 	callIDs map[given]int
 
-	compiled map[place]bool  // names of functions that a compiler runs, by family
-	aliases  map[int]bool    // names of types that are others, too
-	opened   map[int]bool    // words of types that may be others
-	callable map[place][]int // names of fields that may be functions, with the types of those
+	compiled map[place]bool // names of functions that a compiler runs, by family
 
 	inFile, byLast, makers map[place][]int // of files that are ByName, see indexByName
 
@@ -63,9 +59,6 @@ type unit struct {
 	loads     []ref
 	routes    []Route // their handlers are in handlers
 	handlers  []ref
-	values    []value
-	makes     map[int][]int // of functions, values
-	callables []callable
 	repair    func(masked func(function int) bool) []Edit
 	stars     func(has func(module, name string) bool)
 	faults    []int
@@ -80,29 +73,22 @@ type function struct {
 	group      int  // of which it is a member; -1
 	inner      bool // functions are inside it
 	runs       []ref
-	wrapped    []ref
-	parameters []int // words
-	results    []int // paths of types
+	result     int // the path of a type
 	takes      []take
-	into       int   // of calls, 0 for none
-	signature  int   // a path
 	compiles   []int // words: what it has the compiler run, where it is constant
 }
 
 // class is a class of a unit, or a part of one.
 type class struct {
-	unit      *unit
-	local     int // index in the unit
-	group     int
-	name      int // a word
-	parent    int
-	bases     []ref
-	makes     []ref // what runs when one of it is made
-	span      Range
-	late      bool  // it is not made when the file is loaded
-	wants     []int // methods of an interface
-	signature int   // of functions
-	solid     bool  // no function is of it
+	unit   *unit
+	local  int // index in the unit
+	group  int
+	name   int // a word
+	parent int
+	bases  []ref
+	makes  []ref // what runs when one of it is made
+	span   Range
+	late   bool // it is not made when the file is loaded
 }
 
 // group is one class, wherever its parts stand (partial classes, Go's methods).
@@ -115,7 +101,6 @@ type group struct {
 	solved  bool
 	below   []int // groups that inherit from it
 	bound   []int // names of its bindings
-	made    []int // its metaclasses
 	foreign []string
 }
 
@@ -160,12 +145,7 @@ const (
 	viaImport  // id: of a unit's import, to be resolved
 	viaBinding // the same for bindings
 	isForeign  // known, and not of this tree
-	isTable    // id: of the word under which its unit has what it holds
 	isResult   // id: of a function; what comes of a call of it
-	isSlot     // id: of a function; unit: the word of a parameter, or result
-	isMember   // of what is not known: id is its word
-	isType     // one without a name: id is its path, see Each; unit: where it is written
-	isAnyone   // not known, beside what is
 )
 
 // thing is what a name stands for. id counts functions, groups, modules; unit is that
@@ -178,8 +158,7 @@ type thing struct {
 
 // given is an Argument in numbers.
 type given struct {
-	path, at, as, into int
-	of                 bool
+	path, at, into int
 }
 
 // take is a Take in numbers.
@@ -192,10 +171,9 @@ type take struct {
 func newProject() *project {
 	p := &project{
 		words: newWords(), members: map[place][]thing{}, named: map[int]bool{},
-		enclosed: map[place]int{}, decorated: map[place][]thing{}, callIDs: map[given]int{}, stars: map[int][]int{}, reach: map[int][]int{},
+		enclosed: map[place]int{}, callIDs: map[given]int{}, stars: map[int][]int{}, reach: map[int][]int{},
 		byModule: map[moduleKey]int{}, byStem: map[moduleKey]int{}, global: map[moduleKey][]int{},
-		compiled: map[place]bool{}, callable: map[place][]int{}, aliases: map[int]bool{}, opened: map[int]bool{},
-		inFile: map[place][]int{}, byLast: map[place][]int{}, makers: map[place][]int{},
+		compiled: map[place]bool{}, inFile: map[place][]int{}, byLast: map[place][]int{}, makers: map[place][]int{},
 		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{}, found: map[thing][]thing{},
 	}
 	p.words.id("") // first the word of nothing
@@ -217,13 +195,6 @@ func (p *project) add(u *unit, f *File) {
 	for i, c := range f.Classes {
 		u.classes = append(u.classes, p.class(u, i, c))
 	}
-	for i, v := range f.Values {
-		u.values = append(u.values, value{v.Function, v.Within, v.Takes, p.given(v.Into), p.typed(v.Signature), p.distinct(v.Runs)})
-		if u.makes == nil {
-			u.makes = map[int][]int{}
-		}
-		u.makes[v.Function] = append(u.makes[v.Function], i)
-	}
 	u.loads = p.distinct(f.Loads)
 	for _, im := range f.Imports {
 		u.imports = append(u.imports, imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)})
@@ -235,34 +206,24 @@ func (p *project) add(u *unit, f *File) {
 		u.handlers = append(u.handlers, p.ref(r.Handler))
 		u.routes = append(u.routes, r)
 	}
-	for _, c := range f.Callable {
-		u.callables = append(u.callables, callable{p.words.id(c.Name), p.typed(c.Type)})
-	}
 	p.compiles(u.kin, f.Compiled)
 	p.units = append(p.units, u)
 }
 
 func (p *project) function(u *unit, f *Function) *function {
 	out := &function{
-		Function: *f, unit: u, name: p.words.id(f.Name), group: -1, into: p.given(f.Into), signature: p.typed(f.Signature),
-		runs: p.distinct(f.Runs), wrapped: p.all(f.Wrapped), parameters: p.words.all(f.Parameters), takes: p.taken(f.Takes), compiles: p.words.all(f.Compiles),
-	}
-	for _, of := range f.Results {
-		out.results = append(out.results, p.typed(of))
+		Function: *f, unit: u, name: p.words.id(f.Name), group: -1, runs: p.distinct(f.Runs),
+		result: p.typed(f.Result), takes: p.taken(f.Takes), compiles: p.words.all(f.Compiles),
 	}
 	// Those are there in numbers.
-	out.Runs, out.Wrapped, out.Parameters, out.Takes, out.Into, out.Signature, out.Results, out.Compiles = nil, nil, nil, nil, nil, nil, nil, nil
+	out.Runs, out.Takes, out.Result, out.Compiles = nil, nil, nil, nil
 	return out
 }
 
 func (p *project) class(u *unit, local int, c Class) *class {
-	name := p.words.id(c.Name)
-	if c.Alias {
-		p.aliases[name] = true
-	}
 	return &class{
-		unit: u, local: local, name: name, parent: c.Parent, bases: p.all(c.Bases), makes: p.distinct(c.Makes),
-		span: c.Span, late: c.Late, wants: p.words.all(c.Wants), signature: p.typed(c.Signature), solid: c.Solid,
+		unit: u, local: local, name: p.words.id(c.Name), parent: c.Parent, bases: p.all(c.Bases), makes: p.distinct(c.Makes),
+		span: c.Span, late: c.Late,
 	}
 }
 
@@ -273,7 +234,7 @@ func (p *project) ref(r Ref) ref {
 	return ref{path: p.words.path(r.Path), use: cmp.Or(r.Use, Named), class: r.Class, into: p.given(r.Into), line: r.Line}
 }
 
-// typed is the path of a type, or a Signature; unknown for none.
+// typed is the path of a type; unknown for none.
 func (p *project) typed(parts []string) int {
 	if len(parts) == 0 {
 		return unknown
@@ -286,10 +247,7 @@ func (p *project) given(c *Argument) int {
 	if c == nil {
 		return 0
 	}
-	call := given{path: p.words.path(c.Path), at: c.At, as: -1, into: p.given(c.Into), of: c.Of}
-	if c.As != "" {
-		call.as = p.words.id(c.As)
-	}
+	call := given{path: p.words.path(c.Path), at: c.At, into: p.given(c.Into)}
 	id, known := p.callIDs[call]
 	if !known {
 		p.calls = append(p.calls, call)

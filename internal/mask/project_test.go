@@ -15,10 +15,10 @@ func TestAdd(t *testing.T) {
 	called := func(line int, path ...string) Ref { return Ref{Path: path, Use: Called, Class: -1, Line: line} }
 	f := Function{
 		Name: "f", Construct: Plain, Parent: -1, Class: -1, Line: 3, Span: Range{10, 90}, Body: Range{20, 80}, Strict: "raise",
-		Shape: Shape{Lines: 7}, Arguments: 2,
+		Shape: Shape{Lines: 7},
 	}
 	said := f
-	said.Runs, said.Parameters, said.Results = []Ref{called(4, "a", "b"), called(5, "a"), called(6, "a", "b")}, []string{"x"}, [][]string{{"A"}, nil}
+	said.Runs, said.Result = []Ref{called(4, "a", "b"), called(5, "a"), called(6, "a", "b")}, []string{"A"}
 	p := newProject()
 	u := &unit{family: "python"}
 	p.add(u, &File{Functions: []Function{said}, Loads: []Ref{called(1, "f"), called(2, "f"), {Path: []string{"f"}, Class: -1, Line: 3}}})
@@ -33,8 +33,8 @@ func TestAdd(t *testing.T) {
 	if diff := cmp.Diff([]string{"1 called f", "3 named f"}, p.lines(u.loads)); diff != "" {
 		t.Errorf("what loads, -want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([][]int{{p.words.known("x")}, {p.words.path([]string{"A"}), unknown}}, [][]int{got.parameters, got.results}); diff != "" {
-		t.Errorf("parameters and results, -want +got:\n%s", diff)
+	if diff := cmp.Diff(p.words.path([]string{"A"}), got.result); diff != "" {
+		t.Errorf("the result, -want +got:\n%s", diff)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestWords(t *testing.T) {
 		t.Error("nothing is there, and something is found")
 	}
 	a, b := w.id("a"), w.id("b")
-	if a == b || w.id("a") != a || w.known("b") != b || w.texts[b] != "b" {
+	if a == b || w.id("a") != a || w.ids["b"] != b || w.texts[b] != "b" {
 		t.Errorf("a is %d, b is %d of %q", a, b, w.texts)
 	}
 	ab, ba := w.path([]string{"a", "b"}), w.path([]string{"b", "a"})

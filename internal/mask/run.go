@@ -432,7 +432,7 @@ func (r *run) decide(ctx context.Context) error {
 	if r.returned, err = p.pickNames(r.Slice.Returned); err != nil {
 		return err
 	}
-	r.closure, r.constants, r.loaded = p.closure(ctx, r.nativeCalls(ctx)), p.constants(), r.stays(ctx)
+	r.closure, r.constants, r.loaded = p.closure(ctx), p.constants(), r.stays(ctx)
 	r.fanIn = p.graph(ctx).fanIn()
 	if err := ctx.Err(); err != nil {
 		return err

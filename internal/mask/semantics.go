@@ -1,7 +1,5 @@
 package mask
 
-import "slices"
-
 // Semantics is what names and calls mean in a language, as far as the call graph hangs on
 // it. What it does not say is alike in all of them. The zero value is a language of
 // modules that are imported by name, whose classes stand in one file each.
@@ -25,14 +23,9 @@ type Semantics struct {
 	// OwnStars: what a file takes by a star (using, import a.*) is a name for itself alone,
 	// and not one of the file for those that import it.
 	OwnStars bool
-	// ManyStars: a name may come by any of the stars of a file, and stand in it as well: which
-	// of them counts is found when it runs.
-	ManyStars bool
 	// SharedModules: many files are of one module. To import is to load the file of what
 	// is named, and of a star none.
 	SharedModules bool
-	// Submodules: what was imported from below a package is a name of it.
-	Submodules bool
 	// OwnPrefix: an import begins with the project's own prefix (Anchored). A folder that
 	// is called as a package of others is none of what it takes.
 	OwnPrefix bool
@@ -44,41 +37,13 @@ type Semantics struct {
 	// LocalClasses: what is inside of a function are methods of classes of its own, which
 	// run when they are called on an object, as those of any other class.
 	LocalClasses bool
-	// Linear: what comes after a class is what does so in the lineage of the object, which
-	// may inherit from several.
-	Linear bool
-	// Protected: a name with one underscore before it is no secret to what its class
-	// inherits from.
-	Protected bool
-	// Lends: others who are handed a class make objects of it, and those from whom it has
-	// a method that is called call what else it has.
-	Lends bool
-	// Natives are classes of the language itself, or members of those: one that is named
-	// by its class is that one, and no member of another class.
-	Natives []string
 	// Universal are the classes whose methods every object and class has: what a tree adds
 	// to them is called by a bare name anywhere.
 	Universal []string
 
-	// Flow: files say where what is defined inside of a function, handed to one, and given
-	// by one goes.
-	Flow bool
 	// ByResult: what is inside of a function runs when what the function gave is called,
 	// and not with the function.
 	ByResult bool
-	// ByArity: functions that are handed to one of the tree, put or bound run when something
-	// is called that takes as many arguments, under the name of a variable or field where
-	// they were put under one. Who is not of the tree may call what it is handed.
-	ByArity bool
-	// Counted: calls say how many arguments they have, and functions how many they take.
-	Counted bool
-	// Structural: what has the methods of an interface is one of it, and says so nowhere.
-	Structural bool
-}
-
-// isNative tells a member of a class of the language itself.
-func (s *Semantics) isNative(class, member string) bool {
-	return slices.Contains(s.Natives, class) || slices.Contains(s.Natives, class+"."+member)
 }
 
 // family is the word under which a language's files see each other.

@@ -18,7 +18,7 @@ var _ mask.Language = tiny{}
 func (tiny) Name() string { return "python" }
 
 func (tiny) Semantics() mask.Semantics {
-	return mask.Semantics{Flow: true, LocalClasses: true, Submodules: true}
+	return mask.Semantics{LocalClasses: true}
 }
 
 func (tiny) Grammar(p string) syntax.Language {
@@ -168,7 +168,7 @@ func (r *reader) function(n syntax.Node, s scope) {
 	switch {
 	case name == "__init__", name == "__new__":
 		f.Construct = mask.Constructor
-	case name == "__init_subclass__", name == "hook":
+	case name == "inherited", name == "hook":
 		f.Construct = mask.Hook
 	case strings.HasPrefix(name, "__"):
 		f.Construct = mask.Special
@@ -185,12 +185,8 @@ func (r *reader) function(n syntax.Node, s scope) {
 func (r *reader) class(n syntax.Node, s scope) {
 	c := mask.Class{Name: s.name(n.Child("name").Text()), Parent: s.class, Span: mask.Range{Start: n.Start(), End: n.End()}}
 	for b := range n.Child("superclasses").Children() {
-		use := mask.Inherited
-		if b.Is("keyword_argument") {
-			b, use = b.Child("value"), mask.Made
-		}
 		if p := dotted(b); p != nil {
-			c.Bases = append(c.Bases, mask.Ref{Path: p, Use: use, Class: s.class})
+			c.Bases = append(c.Bases, mask.Ref{Path: p, Use: mask.Inherited, Class: s.class})
 		}
 	}
 	r.file.Classes = append(r.file.Classes, c)

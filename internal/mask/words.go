@@ -24,9 +24,6 @@ func (w *words) find(s string) (int, bool) {
 	return id, ok
 }
 
-// known is the number of a word, 0 for none.
-func (w *words) known(s string) int { return w.ids[s] }
-
 // id is the number of a word, a new one where there was none.
 func (w *words) id(s string) int {
 	id, ok := w.ids[s]

@@ -164,7 +164,7 @@ func (r *reader) function(n syntax.Node, name string, c mask.Construct, p place)
 		r.inChildren(n, p)
 		return
 	}
-	f := mask.Function{Name: name, Construct: c, Results: [][]string{r.written(n)}}
+	f := mask.Function{Name: name, Construct: c, Result: r.written(n)}
 	body := n.Child("body")
 	if body.Is() {
 		r.replace(&f, n, body, p)

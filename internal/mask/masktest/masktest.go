@@ -144,16 +144,6 @@ func Facts(m Masked) string {
 		fmt.Fprintf(&b, " lines=%d branches=%d calls=%d depth=%d", f.Shape.Lines, f.Shape.Branches, f.Shape.Calls, f.Shape.Depth)
 		fmt.Fprintf(&b, "%s\n", refs(" runs", f.Runs))
 	}
-	for _, v := range m.File.Values {
-		of := "load"
-		if v.Function >= 0 {
-			of = m.File.Functions[v.Function].Name
-		}
-		if v.Into != nil {
-			of += ">" + strings.Join(v.Into.Path, ".")
-		}
-		fmt.Fprintf(&b, "value of %s takes=%d%s\n", of, v.Takes, refs(" runs", v.Runs))
-	}
 	for _, c := range m.File.Classes {
 		fmt.Fprintf(&b, "class %s%s\n", c.Name, refs(" bases", c.Bases))
 	}
@@ -193,28 +183,12 @@ func word(r mask.Ref) string {
 		w += "()"
 	case mask.Bound:
 		w += "()="
-	case mask.Ran:
-		w += "();"
-	case mask.Applied:
-		w += "()()"
-	case mask.Relayed:
-		w = "return " + w + "()"
-	case mask.Returned:
-		w = "return " + w
 	case mask.Inherited:
 		w += "^"
-	case mask.Made:
-		w += "^^"
 	case mask.Handed:
 		w = "&" + w
-	case mask.Adorned:
-		w = "@" + w
 	}
 	for a := r.Into; a != nil; a = a.Into {
-		if a.As != "" {
-			w += " to " + strings.Join(a.Path, ".") + ":" + a.As
-			continue
-		}
 		w += fmt.Sprintf(">%s#%d", strings.Join(a.Path, "."), a.At)
 	}
 	if r.Class >= 0 {
