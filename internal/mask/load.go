@@ -66,7 +66,7 @@ func (l Load) Blames() []string {
 	var out []string
 	for _, f := range l.Failed {
 		if _, name, ok := strings.Cut(f.Message, masked); ok {
-			name = strings.TrimRight(name[:cmp.Or(strings.IndexAny(name+"\n", "\n\"'`"), len(name))], " ")
+			name = name[:strings.IndexAny(name+" ", " \n\"'`")] // Go may say more behind it
 			if f.Path != "" {
 				name = f.Path + "::" + name
 			}
@@ -93,8 +93,8 @@ func (l Load) Lost(starter Load) []NotLoaded {
 	return slices.DeleteFunc(slices.Clone(starter.Failed), func(f NotLoaded) bool { return failed[f.Unit] })
 }
 
-// stays are the functions of the languages that are ByName that stay because they run when the code is loaded, with the reason of
-// each: those that were seen, or those that the rule of plain names finds; and those without which a starter did not load.
+// stays are the functions of languages that are ByName which run when the code is loaded, with the reason of each: those that
+// were seen, or those that the rule of plain names finds; and those without which a starter did not load.
 func (r *run) stays(ctx context.Context) map[int]string {
 	out := map[int]string{}
 	if r.Load != nil {
@@ -104,6 +104,9 @@ func (r *run) stays(ctx context.Context) map[int]string {
 	}
 	for _, name := range r.Keep {
 		found, err := r.project.pickName(name)
+		if _, bare, ok := strings.Cut(name, "::"); err != nil && ok { // the error was raised again in another file
+			found, err = r.project.pickName(bare)
+		}
 		if err != nil { // a function that is in no file of ours
 			continue
 		}

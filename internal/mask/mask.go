@@ -19,7 +19,10 @@
 //     called, only named, handed to a call, inherited from, and so on. The last line holds the Ref {"scale"}, Called.
 //   - Some parts of a Path are signs that no language has as a name: "?" is a receiver that is not a name, "[]" what a
 //     table holds, "=>" what a call gives, "&()" a name of whatever object the code runs for.
-//   - The closure follows the Refs from Loads on and finds the functions that run when the code is loaded; they stay.
+//   - A Load is what was seen to run when the code was loaded in a sandbox (load.go). What ran stays. Of the languages that
+//     are ByName nobody reasons further: where nobody looked, a short rule goes by the names of calls.
+//   - The closure is the call graph of the other languages: it follows the Refs from Loads on and finds the functions that
+//     run when the code is loaded; they stay.
 //   - A Construct is what a function is (method, generator, abstract …); the Profile says for each whether it is masked.
 //   - A Slice limits the mask to a module, some names, one function or one route.
 //   - The Manifest says what was done to each function and why; the undo gives the same bytes back.

@@ -25,6 +25,15 @@ FUNCTION = 0x3  # the flags of the code of a function; modules and bodies of cla
 PARTS = ("<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>")
 
 
+def blamed(error):
+    """The error of a masked body, where that is what an error comes of; else the error itself."""
+    at, seen = error, []
+    while at is not None and at not in seen and "masked: " not in str(at):
+        seen.append(at)
+        at = getattr(at, "__cause__", None) or getattr(at, "__context__", None)
+    return at if at is not None and at not in seen else error
+
+
 class Watch(object):
     def __init__(self, tree, out):
         self.tree, self.out, self.seen, self.codes, self.paths = os.path.realpath(tree), out, set(), [], {}
@@ -93,6 +102,7 @@ class Watch(object):
         try:
             module = importlib.import_module(name)
         except BaseException as error:
+            error = blamed(error)
             text = str(error).strip().split("\n")[0]
             path, line = self.place(error)
             return self.say(unit=name, message=type(error).__name__ + (": " + text if text else ""), path=path, line=line)
