@@ -40,8 +40,8 @@ type Reprover struct {
 	grader interface { // a Grader
 		Under(ctx context.Context, p schemas.Prediction, shift clock.Shift) (schemas.Grade, error)
 	}
-	rows   map[string]output.Row
-	room   *semaphore.Weighted
+	rows map[string]output.Row
+	room *semaphore.Weighted
 }
 
 var _ pipeline.Stage[schemas.Rerun, schemas.Reproof] = (*Reprover)(nil)
