@@ -36,6 +36,7 @@ type NotLoaded struct {
 	Message string `json:"message"`
 	Path    string `json:"path,omitempty"`  // of the innermost place in the tree
 	Tests   bool   `json:"tests,omitempty"` // it is a file of tests
+	Late    bool   `json:"late,omitempty"`  // it was ended after a time: it hangs, or this machine is slow
 }
 
 // LoadKind is how a mask knows what runs when the code is loaded.

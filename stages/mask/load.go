@@ -78,6 +78,9 @@ func (m *Masker) loaded(ctx context.Context, loading Loading, o mask.Options, so
 		blamed = slices.DeleteFunc(blamed, func(name string) bool { return slices.Contains(o.Keep, name) })
 		if len(blamed) == 0 || round == rounds {
 			first := lost[0]
+			if late := func(f mask.NotLoaded) bool { return f.Late }; len(blamed) == 0 && slices.ContainsFunc(lost, late) {
+				return nil, nil, fmt.Errorf("loading the starter: %s: %s; it hangs, or this machine is too slow", first.Unit, first.Message)
+			}
 			return nil, nil, pipeline.Reject(schemas.StarterDead, "%d of %d modules and programs load in the release and not in the starter, after %d rounds; the first is %s: %s",
 				len(lost), source.Units, round, first.Unit, first.Message)
 		}

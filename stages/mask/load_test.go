@@ -45,6 +45,8 @@ func TestLoad(t *testing.T) {
 	tests := masks.Load{Units: 1, Ran: append([]masks.Seen{{Path: "widget.py", Line: 10, Name: "hidden", Tests: true}}, ran.Ran...)}
 	unread := masks.Load{Units: 1, Failed: []masks.NotLoaded{{Unit: "tests tests/test_widget.py", Message: "NotImplementedError: masked: hidden", Tests: true}}}
 	silent := masks.Load{Units: 1, Failed: []masks.NotLoaded{{Unit: "widget", Message: "KeyError: 'x'"}}}
+	late := masks.Load{Units: 1, Failed: []masks.NotLoaded{{Unit: "widget", Message: "not imported within 60 s", Late: true}}}
+	const failed = schemas.Reason("no verdict")
 	for name, c := range map[string]struct {
 		answers []masks.Load
 		asked   int
@@ -56,6 +58,7 @@ func TestLoad(t *testing.T) {
 		"what_an_error_names_too":  {[]masks.Load{ran, dead, ran}, 3, []string{"ran", "hidden"}, "", 1},
 		"a_fault_of_the_release":   {[]masks.Load{{Units: 1, Failed: dead.Failed}, dead}, 2, nil, "", 1},
 		"an_error_that_names_none": {[]masks.Load{ran, silent}, 3, nil, schemas.StarterDead, 1},
+		"a_late_one_is_no_verdict": {[]masks.Load{ran, late}, 3, nil, failed, 1},
 		"a_silent_one_is_retried":  {[]masks.Load{ran, silent, ran}, 3, []string{"ran"}, "", 1},
 		"what_tests_ran_stays":     {[]masks.Load{tests, ran}, 2, []string{"ran", "hidden"}, "", 1},
 		"unless_too_much_stays":    {[]masks.Load{tests, ran, unread}, 3, []string{"ran"}, "", 0.5},
@@ -79,7 +82,7 @@ func TestLoad(t *testing.T) {
 			info := repo.Info()
 			start, err := m.Run(t.Context(), schemas.Cut{Repo: info.Name, RepoRoot: info.Root, Profile: "strict", Release: schemas.Release{Tag: "v1.0", Version: "1.0", Commit: info.Head}})
 			var rejected *pipeline.Rejected
-			if errors.As(err, &rejected) != (c.reject != "") || rejected != nil && rejected.Reason != c.reject || rejected == nil && err != nil {
+			if errors.As(err, &rejected) != (c.reject != "" && c.reject != failed) || (err != nil) != (c.reject != "") || rejected != nil && rejected.Reason != c.reject {
 				t.Fatalf("%v, want %q", err, c.reject)
 			}
 			if of.asked != c.asked {

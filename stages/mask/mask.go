@@ -276,7 +276,7 @@ func (m *Masker) unchosen(ctx context.Context, scratch string, t *tree.Tree, man
 	if len(out) == 0 {
 		return nil, nil
 	}
-	result, err := mask.Run(ctx, mask.Options{Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "strict"), Profile: mask.Strict, Languages: m.maskers, Workers: 1}) // only counted
+	result, err := mask.Run(ctx, mask.Options{Source: filepath.Join(scratch, "release"), Output: filepath.Join(scratch, "strict"), Profile: mask.Strict, Languages: m.maskers, Workers: 1})
 	if err != nil {
 		return nil, err
 	}

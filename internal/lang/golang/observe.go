@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed" // the script
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -75,26 +74,11 @@ func started(said string, units int, failed []mask.NotLoaded) (int, []mask.NotLo
 			block = append(block, line)
 			continue
 		case word == "FAIL":
-			message, at := whyNot(block)
-			failed = append(failed, mask.NotLoaded{Unit: unit, Message: message, Path: at})
+			f := loadFault(unit, strings.Join(append(block, line), "\n"))
+			failed = append(failed, mask.NotLoaded{Unit: unit, Message: f.Message, Path: f.Path, Late: strings.HasPrefix(f.Message, "test timed out")})
 		}
 		units++
 		block = nil
 	}
 	return units, failed
-}
-
-// whyNot is what a program said that did not start, and the file of the innermost call in the tree.
-func whyNot(block []string) (message, at string) {
-	start := slices.IndexFunc(block, func(l string) bool { return strings.HasPrefix(l, "panic: ") })
-	if start < 0 {
-		return strings.Join(block[max(0, len(block)-3):], "\n"), ""
-	}
-	for _, line := range block[start:] {
-		if file, ok := strings.CutPrefix(line, "\t"+sandbox.TreePath+"/"); ok {
-			at, _, _ = strings.Cut(file, ":")
-			break
-		}
-	}
-	return block[start], at
 }

@@ -61,7 +61,7 @@ func (Language) Observed(out []lang.Output) mask.Load {
 				l.Units++
 			}
 			if line.Message != "" {
-				l.Failed = append(l.Failed, mask.NotLoaded{Unit: line.Unit, Message: line.Message, Path: line.Path, Tests: line.tests})
+				l.Failed = append(l.Failed, mask.NotLoaded{Unit: line.Unit, Message: line.Message, Path: line.Path, Tests: line.tests, Late: line.late})
 			}
 		}
 	}
@@ -70,8 +70,8 @@ func (Language) Observed(out []lang.Output) mask.Load {
 
 // watched is a line of the watcher: a function that ran, or a unit, which did not load where there is a message.
 type watched struct {
-	seen  mask.Seen
-	tests bool
+	seen        mask.Seen
+	tests, late bool
 	verify.Fault
 }
 
@@ -81,12 +81,13 @@ func observed(report []byte) (out []watched) {
 		var said struct {
 			Ran   [4]json.RawMessage `json:"ran"`
 			Tests bool               `json:"tests"`
+			Late  bool               `json:"late"`
 			verify.Fault
 		}
 		if json.Unmarshal(line, &said) != nil {
 			continue
 		}
-		w := watched{Fault: said.Fault, tests: said.Tests, seen: mask.Seen{Tests: said.Tests}}
+		w := watched{Fault: said.Fault, tests: said.Tests, late: said.Late, seen: mask.Seen{Tests: said.Tests}}
 		for i, to := range []any{&w.seen.Path, &w.seen.Line, &w.seen.Name, &w.seen.First} {
 			_ = json.Unmarshal(said.Ran[i], to) // what is none stays empty
 		}

@@ -183,7 +183,7 @@ def lines(work, tree, seconds):
     if not done:
         os.waitpid(pid, 0)
     if not ready:
-        yield {"end": "not imported within %d s" % seconds}
+        yield {"end": "not imported within %d s" % seconds, "late": True}
     elif os.WIFSIGNALED(status):
         yield {"end": "the import ended the process: signal %d" % os.WTERMSIG(status)}
     else:
@@ -198,7 +198,7 @@ def main(tree, out, plan, words):
     ends = {}
     with open(out, "w") as to:
         def run(names, work):
-            left, why = list(names), ""
+            left, end = list(names), {}
             for line in lines(work, tree, plan["seconds"]):
                 if "unit" in line:
                     ends[line["unit"]] = line
@@ -206,8 +206,8 @@ def main(tree, out, plan, words):
                 elif "ran" in line:
                     to.write(json.dumps(line) + "\n")
                 else:
-                    why = line["end"]
-            return left, why
+                    end = {"message": line["end"], "late": line.get("late", False)}
+            return left, end
 
         def importing(names):
             def work(watch):
@@ -220,9 +220,9 @@ def main(tree, out, plan, words):
         left = plan["modules"]
         while left:
             names = left
-            left, why = run(names, importing(names))
+            left, end = run(names, importing(names))
             if left:  # the first of those was at work
-                ends[left[0]] = {"unit": left[0], "message": why}
+                ends[left[0]] = dict(end, unit=left[0])
                 left = left[1:]
         for name in [n for n in plan["modules"] if ends[n].get("message")]:
             run([name], importing([name]))
