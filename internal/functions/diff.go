@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/mask"
-	"github.com/benchmint/benchmint/internal/syntax"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -131,7 +130,7 @@ func read(s *Source) ([]*definition, bool) {
 	if s.Language == nil {
 		return nil, false
 	}
-	tree, err := syntax.ParseTree(s.Language.Grammar(s.Path), s.Data)
+	tree, err := mask.Parse(s.Language, s.Path, s.Data)
 	if err != nil || tree.Broken() {
 		return nil, false
 	}

@@ -84,7 +84,7 @@ func LinesOf(s Source) []Lines {
 	if s.Language == nil {
 		return nil
 	}
-	tree, err := syntax.ParseTree(s.Language.Grammar(s.Path), s.Data)
+	tree, err := mask.Parse(s.Language, s.Path, s.Data)
 	if err != nil || tree.Broken() {
 		return nil
 	}

@@ -65,7 +65,7 @@ func TestIn(t *testing.T) {
 // names are the functions of a file in order, classes with a star, parents after a slash.
 func names(t *testing.T, l mask.Language, path, src string) (string, []functions.Function) {
 	t.Helper()
-	tree, err := syntax.ParseTree(l.Grammar(path), []byte(src))
+	tree, err := mask.Parse(l, path, []byte(src))
 	if err != nil || tree.Broken() {
 		t.Fatalf("broken %v, %v", tree.Broken(), err)
 	}

@@ -203,6 +203,9 @@ const most = 4
 func (p *project) mayCall(u *unit, r ref) []int {
 	parts := p.words.split(r.path)
 	name := parts[len(parts)-1]
+	if u.means.Everywhere {
+		return p.anywhere(u, parts)
+	}
 	if len(parts) > 1 {
 		im, imported := u.brings(parts[0])
 		if imported && len(p.ofImport(u, im)) == 0 {
@@ -214,11 +217,7 @@ func (p *project) mayCall(u *unit, r ref) []int {
 		if found := p.goingBy([]*unit{u}, name, true); len(found) > 0 {
 			return found
 		}
-		found := p.byLast[place{u.kin, name}]
-		if len(found) > most {
-			return nil
-		}
-		return found
+		return p.few(u, name)
 	}
 	if found := p.goingBy([]*unit{u}, name, false); len(found) > 0 {
 		return found
@@ -238,6 +237,42 @@ func (p *project) mayCall(u *unit, r ref) []int {
 		}
 	}
 	return p.goingBy(around, name, false)
+}
+
+// few are the functions of a name anywhere, where they are few.
+func (p *project) few(u *unit, name int) []int {
+	found := p.byLast[place{u.kin, name}]
+	if len(found) > most {
+		return nil
+	}
+	return found
+}
+
+// anywhere is mayCall where a name needs no import: the functions of the file, what makes objects of a class of that name,
+// the members of the class that stands before it, and else those of the name where they are few. A class that is not of the
+// tree, by its capital letter, has none.
+func (p *project) anywhere(u *unit, parts []int) []int {
+	name := parts[len(parts)-1]
+	if len(parts) == 1 {
+		if found := p.goingBy([]*unit{u}, name, true); len(found) > 0 {
+			return found
+		}
+		if found := p.madeOf[place{u.kin, name}]; len(found) > 0 {
+			return found
+		}
+		return p.few(u, name)
+	}
+	owner := parts[len(parts)-2]
+	if found := p.byClass[place{owner, name}]; len(found) > 0 {
+		return slices.DeleteFunc(slices.Clone(found), func(f int) bool { return p.of(f).unit.kin != u.kin })
+	}
+	if text := p.words.texts[owner]; text[0] >= 'A' && text[0] <= 'Z' && !p.classNames[place{u.kin, owner}] {
+		return nil
+	}
+	if found := p.goingBy([]*unit{u}, name, true); len(found) > 0 {
+		return found
+	}
+	return p.few(u, name)
 }
 
 // brings is the import by which a unit has a name.
@@ -284,14 +319,27 @@ func (p *project) goingBy(units []*unit, name int, members bool) []int {
 
 // indexByName tells where the functions of a unit are found by their names, and the constructors by that of their class.
 func (p *project) indexByName(u *unit) {
+	for _, c := range u.classes {
+		p.classNames[place{u.kin, p.lastWord(c.name)}] = true
+	}
 	for i, f := range u.functions {
 		p.inFile[place{u.index, f.last}] = append(p.inFile[place{u.index, f.last}], u.first+i)
 		p.byLast[place{u.kin, f.last}] = append(p.byLast[place{u.kin, f.last}], u.first+i)
-		if f.Class < 0 || f.Construct != Constructor && p.words.texts[f.last] != "__post_init__" {
+		if f.Class < 0 {
 			continue
 		}
-		_, class, _ := cutLast("." + p.words.texts[u.classes[f.Class].name])
-		at := place{u.index, p.words.id(class)}
-		p.makers[at] = append(p.makers[at], u.first+i)
+		class := p.lastWord(u.classes[f.Class].name)
+		p.byClass[place{class, f.last}] = append(p.byClass[place{class, f.last}], u.first+i)
+		if f.Construct != Constructor && p.words.texts[f.last] != "__post_init__" {
+			continue
+		}
+		p.makers[place{u.index, class}] = append(p.makers[place{u.index, class}], u.first+i)
+		p.madeOf[place{u.kin, class}] = append(p.madeOf[place{u.kin, class}], u.first+i)
 	}
+}
+
+// lastWord is the last part of a qualified name.
+func (p *project) lastWord(name int) int {
+	_, last, _ := cutLast("." + p.words.texts[name])
+	return p.words.id(last)
 }

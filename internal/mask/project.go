@@ -33,7 +33,8 @@ type project struct {
 
 	compiled map[place]bool // names of functions that a compiler runs, by family
 
-	inFile, byLast, makers map[place][]int // of files that are ByName, see indexByName
+	inFile, byLast, makers, madeOf, byClass map[place][]int // of files that are ByName, see indexByName
+	classNames                              map[place]bool  // by family
 
 	memo  map[question]answer
 	found map[thing][]thing // what imports and bindings stand for
@@ -173,7 +174,7 @@ func newProject() *project {
 		words: newWords(), members: map[place][]thing{}, named: map[int]bool{},
 		enclosed: map[place]int{}, callIDs: map[given]int{}, stars: map[int][]int{}, reach: map[int][]int{},
 		byModule: map[moduleKey]int{}, byStem: map[moduleKey]int{}, global: map[moduleKey][]int{},
-		compiled: map[place]bool{}, inFile: map[place][]int{}, byLast: map[place][]int{}, makers: map[place][]int{},
+		compiled: map[place]bool{}, inFile: map[place][]int{}, byLast: map[place][]int{}, makers: map[place][]int{}, madeOf: map[place][]int{}, byClass: map[place][]int{}, classNames: map[place]bool{},
 		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{}, found: map[thing][]thing{},
 	}
 	p.words.id("") // first the word of nothing

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/nearest"
-	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // Options say what is masked, and how.
@@ -345,7 +344,7 @@ func (r *run) readOne(e *entry) (f *File) {
 	if !e.whole.is() {
 		e.whole = wholeBySource(u.family, source)
 	}
-	tree, err := syntax.ParseTree(u.language.Grammar(u.path), source)
+	tree, err := Parse(u.language, u.path, source)
 	if err != nil {
 		e.whole = Whole{Kind: Unreadable, Reason: err.Error()}
 		return nil

@@ -12,6 +12,9 @@ type Semantics struct {
 	// runs when the code is loaded is seen (Options.Load), or found by these names.
 	ByName bool
 
+	// Everywhere: a name needs no import, and a bare one may be a member of the class around: Java, C#, Ruby, PHP.
+	Everywhere bool
+
 	// BareMembers: a bare name may be a member of the class around it.
 	BareMembers bool
 	// Overrides: a call by such a name is followed to what classes below have. Without it

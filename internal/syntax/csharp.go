@@ -30,7 +30,7 @@ func Directive(line []byte) string {
 func Readings(source []byte) []*Tree {
 	var trees []*Tree
 	for _, text := range branches(source) {
-		if t, err := parseAs(CSharp, text, older(text), maxTime); err == nil {
+		if t, err := (parser{language: CSharp, limit: maxTime}).parseAs(text, older(text)); err == nil {
 			trees = append(trees, t)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	sitter "github.com/smacker/go-tree-sitter"
 	"github.com/smacker/go-tree-sitter/csharp"
@@ -81,26 +80,30 @@ type node struct {
 // errorKind is the kind of what could not be read.
 const errorKind = "ERROR"
 
-// parse gives the nodes of a text in preorder: the first child of node i is i+1, and its
-// next sibling its last. A parse that takes longer than limit is ErrTooSlow.
-func (g *grammar) parse(text []byte, limit time.Duration) ([]node, error) {
+// parse writes the nodes of a text down in preorder: the first child of node i is i+1, and its
+// next sibling its last. A parse that takes longer than the limit is ErrTooSlow.
+func (g *grammar) parse(t *Tree, text []byte, how parser) error {
 	p := sitter.NewParser()
 	defer p.Close()
 	p.SetLanguage(g.language)
-	p.SetOperationLimit(int(limit.Microseconds()))
+	p.SetOperationLimit(int(how.limit.Microseconds()))
 	tree, err := p.ParseCtx(context.Background(), nil, text)
 	switch {
 	case errors.Is(err, sitter.ErrOperationLimit):
-		return nil, ErrTooSlow
+		return ErrTooSlow
 	case err != nil:
-		return nil, fmt.Errorf("parsing: %w", err)
+		return fmt.Errorf("parsing: %w", err)
 	}
 	defer tree.Close()
 	root := tree.RootNode()
 	w := walker{grammar: g, text: text, broken: root.HasError(), cursor: sitter.NewTreeCursor(root)}
 	defer w.cursor.Close()
 	w.walk()
-	return w.nodes, nil
+	t.nodes = w.nodes
+	if how.query != nil {
+		how.query.match(root, text, t)
+	}
+	return nil
 }
 
 // walker writes a tree of C down, in a loop: hostile nesting costs memory and no stack.

@@ -31,14 +31,24 @@ type Tree struct {
 	Language Language
 	Source   []byte
 	nodes    []node
+	matches  []Match
 	bridged  bool
 }
 
 // ParseTree parses one file. A syntax error is no error: see Node.Broken.
-func ParseTree(l Language, source []byte) (*Tree, error) { return parseWithin(l, source, maxTime) }
+func ParseTree(l Language, source []byte) (*Tree, error) {
+	return parser{language: l, limit: maxTime}.parse(source)
+}
 
-// parseWithin ends a parse that takes longer.
-func parseWithin(l Language, source []byte, limit time.Duration) (*Tree, error) {
+// parser parses files of one grammar.
+type parser struct {
+	language Language
+	limit    time.Duration // of one parse
+	query    *query        // nil: none
+}
+
+func (p parser) parse(source []byte) (*Tree, error) {
+	l := p.language
 	of := grammars[l]
 	if of == nil {
 		return nil, fmt.Errorf("no grammar for %q", l)
@@ -53,7 +63,7 @@ func parseWithin(l Language, source []byte, limit time.Duration) (*Tree, error) 
 			return nil, err
 		}
 	}
-	t, err := parseAs(l, source, given, limit)
+	t, err := p.parseAs(source, given)
 	bridge := bridges[l]
 	if err != nil || bridge == nil || !t.Broken() {
 		return t, err
@@ -62,7 +72,7 @@ func parseWithin(l Language, source []byte, limit time.Duration) (*Tree, error) 
 		if bytes.Equal(text, given) {
 			continue
 		}
-		if other, err := parseAs(l, source, text, limit); err == nil && !other.Broken() {
+		if other, err := p.parseAs(source, text); err == nil && !other.Broken() {
 			other.bridged = true
 			return other, nil
 		}
@@ -71,12 +81,12 @@ func parseWithin(l Language, source []byte, limit time.Duration) (*Tree, error) 
 }
 
 // parseAs gives the tree of a source by a text of the same length that the grammar can read.
-func parseAs(l Language, source, given []byte, limit time.Duration) (*Tree, error) {
-	nodes, err := grammars[l]().parse(given, limit)
-	if err != nil {
+func (p parser) parseAs(source, given []byte) (*Tree, error) {
+	t := &Tree{Language: p.language, Source: source}
+	if err := grammars[p.language]().parse(t, given, p); err != nil {
 		return nil, err
 	}
-	return &Tree{Language: l, Source: source, nodes: nodes}, nil
+	return t, nil
 }
 
 // maxTree bounds a file. A parse takes some 300 bytes of memory for each byte of source, and

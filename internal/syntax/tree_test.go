@@ -51,7 +51,7 @@ func TestParseTime(t *testing.T) {
 		TSX:    "const f = <T,>(x: T) => <a b={`c${x}`}>d{x}</a>;\n",
 	} {
 		source := []byte(strings.Repeat(text, 3000) + ")")
-		if _, err := parseWithin(l, source, time.Millisecond); !errors.Is(err, ErrTooSlow) {
+		if _, err := (parser{language: l, limit: time.Millisecond}).parse(source); !errors.Is(err, ErrTooSlow) {
 			t.Errorf("%s: %v, want %v", l, err, ErrTooSlow)
 		}
 		again, err := ParseTree(l, []byte(text))

@@ -5,6 +5,7 @@
 package ruby
 
 import (
+	_ "embed" // the query
 	"path"
 	"slices"
 	"strings"
@@ -26,10 +27,7 @@ var tools = []string{"Gemfile", "Rakefile", "Guardfile", "Capfile", "Vagrantfile
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{
-		BareMembers: true, FullNames: true, OpenClasses: true, SpreadClasses: true,
-		Universal: []string{"Object", "Kernel", "Module", "Class"},
-	}
+	return mask.Semantics{ByName: true, Everywhere: true}
 }
 
 // Grammar knows files by their ending, and those of tools by their name.
@@ -71,64 +69,31 @@ func named(base string) mask.Whole {
 	return mask.Whole{}
 }
 
-// counter is what counts for the shape of a body.
-var counter = mask.Counter{
-	"if": mask.Branch | mask.Nest, "unless": mask.Branch | mask.Nest, "elsif": mask.Branch,
-	"if_modifier": mask.Branch, "unless_modifier": mask.Branch,
-	"while": mask.Branch | mask.Nest, "until": mask.Branch | mask.Nest, "for": mask.Branch | mask.Nest,
-	"while_modifier": mask.Branch, "until_modifier": mask.Branch,
-	"case": mask.Nest, "case_match": mask.Nest, "when": mask.Branch, "in_clause": mask.Branch,
-	"conditional": mask.Branch, "binary": mask.Logic,
-	"rescue": mask.Branch, "rescue_modifier": mask.Branch, "begin": mask.Nest,
-	"block": mask.Nest, "do_block": mask.Nest, "call": mask.Call, "comment": mask.Comment,
-}
+//go:embed mask.scm
+var query string
+
+// Query is mask.scm.
+func (Masker) Query(syntax.Language) string { return query }
 
 // reader reads one file.
 type reader struct {
-	*mask.Walker
-	tree   *syntax.Tree
+	mask.Reader
 	file   string
-	locals map[int]map[string]bool // variables, by function; -1 is the file
-	hidden map[int]bool            // bodies of classes in which private was said, by node
+	hidden map[int]bool // bodies of classes in which private was said, by node
 }
 
-// Read says what a file declares.
+// Read says what a file declares. Its modules are the name by which it is required, then the constants that it defines.
 func (Masker) Read(file string, tree *syntax.Tree) *mask.File {
-	r := &reader{
-		Walker: mask.NewWalker(tree), tree: tree, file: file,
-		locals: map[int]map[string]bool{}, hidden: map[int]bool{},
-	}
-	for n := range tree.All() {
-		// The words for keywords are nodes of the same kind as what they begin.
-		if r.Step(n) && n.Named() {
-			r.node(n)
+	r := &reader{file: file, hidden: map[int]bool{}}
+	r.OnFunction, r.OnClass, r.OnCall = r.method, r.class, r.call
+	f := r.Reader.Read(tree)
+	f.Modules = []string{required(file)}
+	for _, c := range f.Classes {
+		if name := strings.ReplaceAll(c.Name, ".", "::"); !slices.Contains(f.Modules, name) {
+			f.Modules = append(f.Modules, name)
 		}
 	}
-	r.modules()
-	return r.File
-}
-
-func (r *reader) node(n syntax.Node) {
-	switch n.Kind() {
-	case "class", "module":
-		r.class(n)
-	case "method", "singleton_method":
-		r.method(n)
-	case "assignment", "operator_assignment":
-		r.assignment(n)
-	default:
-		r.use(n)
-	}
-}
-
-// modules are the name by which the file is required, then the constants it defines.
-func (r *reader) modules() {
-	r.File.Modules = []string{required(r.file)}
-	for _, c := range r.File.Classes {
-		if name := strings.ReplaceAll(c.Name, ".", "::"); !slices.Contains(r.File.Modules, name) {
-			r.File.Modules = append(r.File.Modules, name)
-		}
-	}
+	return f
 }
 
 // required is a path as require takes it: below lib, without the ending.
@@ -140,60 +105,90 @@ func required(file string) string {
 	return file
 }
 
-func (r *reader) class(n syntax.Node) {
-	name := n.Child("name")
-	if r.Deep() || !name.Is() {
-		return
+// classes are the calls that make a class; what is assigned to a constant then is that.
+var classes = []string{"Struct.new", "Class.new", "Module.new", "Data.define"}
+
+// class is one of the language, or X = Struct.new(…) do … end and its likes.
+func (r *reader) class(m syntax.Match) (mask.Class, bool) {
+	if call := m.Node.Child("right"); call.Is() && !slices.Contains(classes, call.Child("receiver").Text()+"."+call.Child("method").Text()) {
+		return mask.Class{}, false
 	}
-	class := r.AddClass(n, mask.Class{Name: strings.Join(constant(name), ".")})
-	if reopened := r.File.Classes[class].Name; slices.Contains(core, reopened) {
-		r.Walker.Use(n, mask.Called, reopened) // there are objects of it
-	}
-	if super := n.Child("superclass").First("constant", "scope_resolution", "call"); super.Is() {
-		r.base(class, super)
-	}
+	return mask.Class{Name: strings.Join(constant(m.At("name")), ".")}, true
 }
 
-// core are classes of the language to whose objects a tree may add methods.
-var core = []string{
-	"Object", "Kernel", "Module", "Class", "String", "Symbol", "Array", "Hash", "Integer", "Float", "Numeric", "Range", "Regexp", "Proc",
-	"NilClass", "TrueClass", "FalseClass", "Enumerable", "Comparable", "Time", "Date", "IO", "File",
-}
-
-// constant is A::B as a path.
+// constant is A::B in parts.
 func constant(n syntax.Node) []string {
 	return strings.Split(strings.TrimPrefix(strings.Join(strings.Fields(n.Text()), ""), "::"), "::")
 }
 
-func (r *reader) base(class int, n syntax.Node) {
-	of := r.path(n)
-	if of[0] == "?" {
-		return
+// call is what is called; a bare private, or public again, tells who may call what comes behind it.
+func (r *reader) call(m syntax.Match) []string {
+	n := m.Node
+	if !n.Is("call") {
+		return r.bare(n)
 	}
-	ref := mask.Ref{Path: of, Use: mask.Inherited, Class: class, Line: n.Line()}
-	r.File.Classes[class].Bases = append(r.File.Classes[class].Bases, ref)
+	name, of := n.Child("method").Text(), n.Child("receiver")
+	switch {
+	case r.inTask(n):
+		return nil
+	case name == "new" && of.Is("constant", "scope_resolution"): // the constructor runs
+		return constant(of)
+	case of.Is():
+		return append(mask.Callee(of), name)
+	case name == "new":
+		return r.own()
+	}
+	return []string{name}
 }
 
-// classes are the calls that make a class; what is assigned to a constant then is that.
-var classes = map[string]string{
-	"Struct.new": "struct", "Class.new": "class", "Module.new": "module", "Data.define": "struct",
+// bare is a call without arguments, or a bare private, or public again, in the body of a class.
+func (r *reader) bare(n syntax.Node) []string {
+	switch word := n.Text(); word {
+	case "__FILE__", "__LINE__": // the grammar does not know them here
+	case "private", "protected":
+		r.hidden[n.Parent().Index()] = true
+	case "public", "module_function":
+		r.hidden[n.Parent().Index()] = false
+	case "new":
+		return r.own()
+	default:
+		return []string{word}
+	}
+	return nil
 }
 
-// called is what a call calls, as it is written.
-func called(call syntax.Node) string {
-	return call.Child("receiver").Text() + "." + call.Child("method").Text()
+// own is the class around: a bare new makes an object of it.
+func (r *reader) own() []string {
+	if r.Class() < 0 {
+		return nil
+	}
+	return strings.Split(r.File.Classes[r.Class()].Name, ".")
 }
 
-// made enters X = Struct.new(…) do … end and its likes.
-func (r *reader) made(name string, call syntax.Node) {
-	kind := classes[called(call)]
-	if kind == "" || r.Deep() {
-		return
+// tasks are Rake's words: their blocks run when the task is asked for.
+var tasks = []string{"task", "multitask", "file", "rule"}
+
+// inTask reports whether a call stands in such a block, where the file is Rake's.
+func (r *reader) inTask(n syntax.Node) bool {
+	if path.Base(r.file) != "Rakefile" && path.Ext(r.file) != ".rake" {
+		return false
 	}
-	class := r.AddClass(call, mask.Class{Name: name})
-	if super := call.Child("arguments").First(); kind == "class" && super.Is("constant", "scope_resolution") {
-		r.base(class, super)
+	for up := n.Parent(); up.Is(); up = up.Parent() {
+		if up.Is("block", "do_block") && slices.Contains(tasks, up.Parent().Child("method").Text()) {
+			return true
+		}
 	}
+	return false
+}
+
+// eigen reports whether a node is in the body of class << self.
+func (r *reader) eigen(n syntax.Node) bool {
+	for up := n.Parent(); up.Is("body_statement", "argument_list", "call", "singleton_class"); up = up.Parent() {
+		if up.Is("singleton_class") {
+			return true
+		}
+	}
+	return false
 }
 
 // hooks are run while code is loaded:
@@ -227,11 +222,9 @@ func construct(name syntax.Node, member bool) mask.Construct {
 	return mask.Plain
 }
 
-func (r *reader) method(n syntax.Node) {
-	name := n.Child("name")
-	if r.Deep() || !name.Is() {
-		return
-	}
+// method is a definition.
+func (r *reader) method(m syntax.Match) (mask.Function, bool) {
+	n, name := m.Node, m.At("name")
 	single := n.Is("singleton_method")
 	statement := n
 	if n.Parent().Is("argument_list") && n.Parent().Parent().Is("call") {
@@ -247,7 +240,7 @@ func (r *reader) method(n syntax.Node) {
 			f.Construct = mask.Hook // code that is loaded has the object
 		}
 	}
-	b := body{node: n, source: r.tree.Source, message: `"masked: ` + r.Qualified(f.Name) + `"`}
+	b := body{node: n, source: n.Tree().Source, message: `"masked: ` + r.Qualified(f.Name) + `"`}
 	at, strict, ok := b.replacement()
 	switch {
 	case !ok:
@@ -256,15 +249,11 @@ func (r *reader) method(n syntax.Node) {
 		f.Construct = mask.Trivial
 	}
 	f.Body, f.Strict = at, strict
-	f.Shape = counter.Shape(n, at)
-	index := r.AddFunction(n, f)
-	// A heredoc of the last line ends after the word end.
-	entry := &r.File.Functions[index]
-	entry.Span.End = max(n.End(), at.End)
 	// The grammar takes the = of def !=(x) for that of an endless method.
-	if text := r.tree.Source[name.End():]; name.Text() == "!" && len(text) > 0 && text[0] == '=' {
-		entry.Broken = true
-	}
+	text := n.Tree().Source[name.End():]
+	f.Broken = name.Text() == "!" && len(text) > 0 && text[0] == '='
+	f.Span.End = at.End // a heredoc of the last line ends after the word end
+	return f, true
 }
 
 // documented leaves out the comments that are orders to tools.

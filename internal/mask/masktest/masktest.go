@@ -40,7 +40,7 @@ type Masked struct {
 
 // Strict masks one file by the table of strict alone.
 func Strict(l mask.Language, path string, source []byte) (Masked, error) {
-	tree, err := syntax.ParseTree(l.Grammar(path), source)
+	tree, err := mask.Parse(l, path, source)
 	if err != nil {
 		return Masked{}, err
 	}
@@ -260,7 +260,7 @@ func Deep(t *testing.T, l mask.Language, file string, sources map[string]string)
 	for name, source := range sources {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree, err := syntax.ParseTree(l.Grammar(file), []byte(source))
+			tree, err := mask.Parse(l, file, []byte(source))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,223 @@
+package mask
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/benchmint/benchmint/internal/syntax"
+)
+
+// Queried is a Language whose definitions are found by a query of tree-sitter, mask.scm in its folder. The query says by
+// the names of its captures what a node is:
+//
+//	@function  a definition; @name and @body are inside of it
+//	@class     a class, a trait, a module on the spot; @name is inside of it
+//	@call      something is called there; @callee is inside of it
+//	@use       a bare name that calls something where it is no variable; it does not count for the shape
+//	@import    a statement that takes names from other files
+//	@local     a variable or a parameter of the function around: who calls it calls no function of that name
+//	@later     what it calls does not run when the file is loaded: the value of a field of an object
+//	@branch    counts for the shape of a body: a branch; @logic: one where its operator is and/or
+//	@nest      counts for the shape: what is inside lies a level deeper
+//	@comment   a comment
+type Queried interface {
+	Language
+	// Query is that for a grammar of the language.
+	Query(grammar syntax.Language) string
+}
+
+// Parse parses a file of a language, with the matches of its query.
+func Parse(l Language, path string, source []byte) (*syntax.Tree, error) {
+	if q, ok := l.(Queried); ok {
+		return syntax.ParseMatched(l.Grammar(path), source, q.Query(l.Grammar(path)))
+	}
+	return syntax.ParseTree(l.Grammar(path), source)
+}
+
+// Reader makes a File of the matches of a language's query. What the matches do not tell is the language's to say, in the
+// functions below; each may be nil.
+type Reader struct {
+	*Walker
+	// OnFunction completes a definition: its name, its construct, its body and what stands there in its place. It gives false
+	// for what is no function after all.
+	OnFunction func(m syntax.Match) (Function, bool)
+	// OnClass completes a class, which is called as its @name else; false for what is none.
+	OnClass func(m syntax.Match) (Class, bool)
+	// OnCall gives the name of what is called, in parts; nil: nothing is, or it is of no concern. It is Callee else.
+	OnCall func(m syntax.Match) []string
+	// OnImport is told of a statement that imports.
+	OnImport func(n syntax.Node)
+
+	later  int                     // byte until which nothing runs that is not in a function
+	locals map[int]map[string]bool // variables by function
+}
+
+// Read goes through the matches, an outer one before what is inside it.
+func (r *Reader) Read(tree *syntax.Tree) *File {
+	r.Walker, r.locals = NewWalker(tree), map[int]map[string]bool{}
+	all := tree.Matches()
+	for i, m := range all {
+		if r.Step(m.Node) {
+			r.match(m, all[i:])
+		}
+	}
+	r.faults(tree)
+	return r.File
+}
+
+func (r *Reader) match(m syntax.Match, rest []syntax.Match) {
+	switch {
+	case m.Is("comment"):
+		r.Comment = m.Node
+	case m.Is("function"):
+		r.function(m, rest)
+	case m.Is("class"):
+		r.class(m)
+	case m.Is("import") && r.OnImport != nil:
+		r.OnImport(m.Node)
+	case m.Is("local"):
+		r.local(m.Node)
+	}
+	if m.Is("later") && r.Function() < 0 {
+		r.later = max(r.later, m.Node.End())
+	}
+	if m.Is("call") || m.Is("use") {
+		r.call(m)
+	}
+}
+
+func (r *Reader) function(m syntax.Match, rest []syntax.Match) {
+	if r.Deep() || r.OnFunction == nil {
+		return
+	}
+	f, ok := r.OnFunction(m)
+	if !ok {
+		return
+	}
+	f.Shape = shapeOf(rest, f.Body, m.Node.Tree().Source)
+	r.AddFunction(m.Node, f)
+}
+
+func (r *Reader) class(m syntax.Match) {
+	if r.Deep() {
+		return
+	}
+	c, ok := Class{Name: m.At("name").Text()}, true
+	if r.OnClass != nil {
+		c, ok = r.OnClass(m)
+	}
+	if ok {
+		r.AddClass(m.Node, c)
+	}
+}
+
+func (r *Reader) call(m syntax.Match) {
+	path := Callee(m.At("callee"))
+	if r.OnCall != nil {
+		path = r.OnCall(m)
+	}
+	switch {
+	case r.Function() < 0 && m.Node.Start() < r.later, len(path) == 1 && r.isLocal(path[0]):
+		return
+	}
+	r.Use(m.Node, Called, path...)
+}
+
+// local notes a variable of the function around; what is at the top of a file may be a function.
+func (r *Reader) local(n syntax.Node) {
+	f := r.Function()
+	if f < 0 {
+		return
+	}
+	if r.locals[f] == nil {
+		r.locals[f] = map[string]bool{}
+	}
+	r.locals[f][n.Text()] = true
+}
+
+func (r *Reader) isLocal(name string) bool {
+	for f := r.Function(); f >= 0; f = r.File.Functions[f].Parent {
+		if r.locals[f][name] {
+			return true
+		}
+	}
+	return false
+}
+
+// faults are the lines of syntax errors outside of functions.
+func (r *Reader) faults(tree *syntax.Tree) {
+	if !tree.Broken() {
+		return
+	}
+	var lines []int
+	for n := range tree.All() {
+		if (n.Is("ERROR") || n.Missing()) && !slices.ContainsFunc(r.File.Functions, func(f Function) bool { return f.Span.Holds(Range{n.Start(), n.End()}) }) {
+			lines = append(lines, n.Line())
+		}
+	}
+	r.File.Faults = slices.Compact(lines)
+}
+
+// longest is how many parts of a name are told apart.
+const longest = 16
+
+// connectors stand between the parts of a name.
+var connectors = strings.NewReplacer("?->", ".", "?.", ".", "->", ".", "::", ".", `\`, ".")
+
+// Callee is what is called, as it is written, in parts: a.b, a::b, a->b and a\b are {a, b}. A receiver that is no name is
+// "?"; nil where what is called has no name.
+func Callee(n syntax.Node) []string {
+	if !n.Is() {
+		return nil
+	}
+	parts := strings.Split(strings.TrimPrefix(connectors.Replace(n.Text()), "."), ".")
+	parts = parts[max(0, len(parts)-longest):]
+	for i := len(parts) - 1; i >= 0; i-- {
+		if parts[i] = strings.TrimSpace(parts[i]); parts[i] != "" && !strings.ContainsAny(parts[i], "()[]{}\"'`, \t\r\n+*/<>|&;") {
+			continue
+		}
+		if i == len(parts)-1 {
+			return nil
+		}
+		return append([]string{"?"}, parts[i+1:]...)
+	}
+	return parts
+}
+
+// shapeOf counts what the matches say of a body, from the first that is in it or before it on.
+func shapeOf(matches []syntax.Match, at Range, source []byte) Shape {
+	var s Shape
+	var open []syntax.Node
+	var comments []Range
+	for _, m := range matches {
+		span := Range{m.Node.Start(), m.Node.End()}
+		if span.Start >= at.End {
+			break
+		}
+		if !at.Holds(span) {
+			continue
+		}
+		for _, mark := range m.Marks {
+			switch mark {
+			case "branch":
+				s.Branches++
+			case "logic":
+				if logical(m.Node) {
+					s.Branches++
+				}
+			case "call":
+				s.Calls++
+			case "comment":
+				comments = append(comments, span)
+			case "nest":
+				for len(open) > 0 && !open[len(open)-1].Holds(m.Node) {
+					open = open[:len(open)-1]
+				}
+				open = append(open, m.Node)
+				s.Depth = max(s.Depth, len(open))
+			}
+		}
+	}
+	s.Lines = lines(source, at, comments)
+	return s
+}
