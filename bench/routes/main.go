@@ -7,10 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/benchmint/benchmint/internal/routes"
 )
@@ -31,7 +28,7 @@ func main() {
 }
 
 func show(dir string, asJSON bool) bool {
-	t, err := read(dir)
+	t, err := routes.Open(dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return false
@@ -57,40 +54,4 @@ func show(dir string, asJSON bool) bool {
 		fmt.Fprintf(os.Stderr, "%s: %s: %d routes\n", dir, table.Framework, len(table.Routes))
 	}
 	return shown
-}
-
-// folder is a tree on disk.
-type folder struct {
-	root  string
-	paths []string
-}
-
-func read(root string) (*folder, error) {
-	t := &folder{root: root}
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && d.Name() == ".git":
-			return fs.SkipDir
-		case d.Type().IsRegular():
-			rel, err := filepath.Rel(root, p)
-			t.paths = append(t.paths, filepath.ToSlash(rel))
-			return err
-		}
-		return nil
-	})
-	slices.Sort(t.paths)
-	return t, err
-}
-
-func (t *folder) Paths() []string { return t.paths }
-
-func (t *folder) Has(p string) bool {
-	_, found := slices.BinarySearch(t.paths, p)
-	return found
-}
-
-func (t *folder) Read(p string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(t.root, filepath.FromSlash(p)))
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lang/rust"
 	"github.com/benchmint/benchmint/internal/lang/typescript"
 	"github.com/benchmint/benchmint/internal/mask"
-	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // TestIn holds the notion against every way to write a function.

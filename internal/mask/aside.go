@@ -70,7 +70,7 @@ func beside(p string) bool {
 // they are run, and what they run is not kept for them. A language that is Placed tells
 // them by where they stand; its programs may be modules of the project.
 func (r *run) setAside(ctx context.Context) error {
-	aside := map[int]bool{}
+	aside := map[*unit]bool{}
 	for _, l := range r.Languages {
 		if placed, ok := l.(Placed); ok {
 			strays := r.strays(placed)
@@ -84,64 +84,29 @@ func (r *run) setAside(ctx context.Context) error {
 	for _, u := range r.project.units {
 		found[u.family] = found[u.family] || !u.outside && loadable(u.family, u.path)
 	}
-	lone := r.project.lone()
 	for _, u := range r.project.units {
-		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(above(u.family, u.path)) || (u.program || lone(u)) && r.project.outsider(u) || found[u.family] && !loadable(u.family, u.path)) {
-			aside[u.index] = true
+		if _, placed := u.language.(Placed); !placed && !u.outside && (beside(above(u.family, u.path)) || found[u.family] && !loadable(u.family, u.path)) {
+			aside[u] = true
 		}
 	}
 	r.project.load(aside)
 	for u := range aside {
-		r.project.units[u].outside = true
+		u.outside = true
 	}
 	return nil
 }
 
-// lone tells a file that nothing can import and nothing does: one of a package without an
-// entry, which is there for what it runs.
-func (p *project) lone() func(*unit) bool {
-	if len(p.closed) == 0 {
-		return func(*unit) bool { return false }
-	}
-	taken := map[int]bool{}
-	for _, u := range p.units {
-		for _, at := range p.importedBy(u) {
-			taken[at] = taken[at] || at != u.index
-		}
-	}
-	return func(u *unit) bool {
-		for dir := path.Dir(u.path); !taken[u.index] && dir != "." && dir != "/"; dir = path.Dir(dir) {
-			if p.closed[moduleKey{u.family, dir}] {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-// outsider tells a file that takes what it needs from a package of the tree by the name
-// that others know it by.
-func (p *project) outsider(u *unit) bool {
-	return slices.ContainsFunc(u.imports, func(im imported) bool {
-		module := p.words.texts[im.module]
-		return slices.ContainsFunc(p.anchors, func(a anchor) bool {
-			rest, ok := strings.CutPrefix(module, a.prefix)
-			return ok && a.family == u.family && (rest == "" || rest[0] == '/') && len(p.findModule(u, module)) > 0
-		})
-	})
-}
-
 // strays are the units that stand where nothing is imported from.
-func (r *run) strays(l Placed) map[int]bool {
-	at := map[string]int{}
+func (r *run) strays(l Placed) map[*unit]bool {
+	at := map[string]*unit{}
 	var paths []string
 	for _, u := range r.project.units {
 		if u.language.Name() == l.Name() && !u.outside {
-			at[u.path] = u.index
+			at[u.path] = u
 			paths = append(paths, u.path)
 		}
 	}
-	out := map[int]bool{}
+	out := map[*unit]bool{}
 	for _, p := range l.Strays(paths) {
 		out[at[p]] = true
 	}
@@ -149,13 +114,13 @@ func (r *run) strays(l Placed) map[int]bool {
 }
 
 // namedByTests takes out what a test imports. Tests are not read otherwise.
-func (r *run) namedByTests(ctx context.Context, l Placed, strays map[int]bool) error {
+func (r *run) namedByTests(ctx context.Context, l Placed, strays map[*unit]bool) error {
 	if len(strays) == 0 {
 		return nil
 	}
-	of := map[string][]int{}
+	of := map[string][]*unit{}
 	for u := range strays {
-		for _, name := range r.project.units[u].modules {
+		for _, name := range u.modules {
 			of[name] = append(of[name], u)
 		}
 	}
@@ -180,10 +145,10 @@ func (r *run) namedByTests(ctx context.Context, l Placed, strays map[int]bool) e
 }
 
 // load takes out what is imported by what is loaded, and what that imports.
-func (p *project) load(aside map[int]bool) {
+func (p *project) load(aside map[*unit]bool) {
 	var loaded []*unit
 	for _, u := range p.units {
-		if !aside[u.index] && !u.outside {
+		if !aside[u] && !u.outside {
 			loaded = append(loaded, u)
 		}
 	}
@@ -193,49 +158,8 @@ func (p *project) load(aside map[int]bool) {
 		for _, at := range p.importedBy(u) {
 			if aside[at] {
 				delete(aside, at)
-				loaded = append(loaded, p.units[at])
+				loaded = append(loaded, at)
 			}
 		}
 	}
-}
-
-// declaring are the units that declare what an import names.
-func (p *project) declaring(u *unit, im imported) []int {
-	if p.words.texts[im.name] == "*" {
-		return nil
-	}
-	var out []int
-	for _, t := range p.importOf(u, im, 0) {
-		switch t.kind {
-		case isFunction:
-			out = append(out, p.of(t.id).unit.index)
-		case isClass:
-			for _, part := range p.groups[t.id].parts {
-				out = append(out, p.classes[part].unit.index)
-			}
-		}
-	}
-	return out
-}
-
-// importedBy are the units that a unit's imports name.
-func (p *project) importedBy(u *unit) []int {
-	var out []int
-	for _, im := range u.imports {
-		module, name := p.words.texts[im.module], p.words.texts[im.name]
-		if u.means.SharedModules && (name != "*" || module == `\` || u.means.OwnStars) {
-			out = append(out, p.declaring(u, im)...)
-			continue
-		}
-		found := p.findModule(u, module)
-		if name != "" && name != "*" {
-			found = append(found, p.findModule(u, join(module, ".", name))...)
-		}
-		for _, t := range found {
-			if t.kind == isModule {
-				out = append(out, p.modules[t.id].units...)
-			}
-		}
-	}
-	return out
 }

@@ -2,15 +2,13 @@ package mask
 
 import (
 	"path/filepath"
-
-	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // compiles notes which functions the compiler runs (Rust's const fn), by their names alone:
 // where one that it needs is masked, nothing compiles any more.
-func (p *project) compiles(kin int, names []string) {
+func (p *project) compiles(family string, names []string) {
 	for _, name := range names {
-		p.compiled[place{kin, p.words.id(name)}] = true
+		p.compiled[key{family, name}] = true
 	}
 }
 
@@ -20,7 +18,7 @@ func compiledFor(u *unit, source []byte) (names []string, err error) {
 	if !ok || unreadable(u.family, source).is() {
 		return nil, nil
 	}
-	tree, err := syntax.ParseTree(u.language.Grammar(u.path), source)
+	tree, err := Parse(u.language, u.path, source)
 	if err != nil {
 		return nil, err
 	}
@@ -30,18 +28,18 @@ func compiledFor(u *unit, source []byte) (names []string, err error) {
 
 // constants are the functions that the compiler runs, with what those run.
 func (p *project) constants() map[int]bool {
-	byName := map[place][]int{}
+	byName := map[key][]int{}
 	for _, u := range p.units {
 		for i, f := range u.functions {
 			if f.Construct == Constant {
-				at := place{u.kin, f.last}
+				at := key{u.family, f.last}
 				byName[at] = append(byName[at], u.first+i)
 			}
 		}
 	}
 	out := map[int]bool{}
 	var queue []int
-	reach := func(at place) {
+	reach := func(at key) {
 		for _, f := range byName[at] {
 			if !out[f] {
 				out[f] = true
@@ -55,9 +53,8 @@ func (p *project) constants() map[int]bool {
 	for len(queue) > 0 {
 		f := queue[0]
 		queue = queue[1:]
-		u := p.of(f).unit
-		for _, name := range p.of(f).compiles {
-			reach(place{u.kin, name})
+		for _, name := range p.of(f).Compiles {
+			reach(key{p.of(f).unit.family, name})
 		}
 	}
 	return out

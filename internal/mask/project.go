@@ -2,294 +2,221 @@ package mask
 
 import (
 	"cmp"
+	"context"
+	"iter"
 	"slices"
+	"strings"
 )
 
-// project is what all files of a run say, in tables: names are numbers, functions and
-// groups are counted through over all files. No source and no tree is in it.
+// project is what all files of a run say, with the tables by which names are found. Functions are counted through over all
+// files. No source and no tree is in it.
 type project struct {
-	words words
-	units []*unit
-
+	units     []*unit
 	functions []*function
-	classes   []*class
-	groups    []group
-	members   map[place][]thing // functions that are members, by group and name
 
-	enclosed map[place]int // the words of what stands in functions, by those of both names
-	named    map[int]bool  // words by which some unit names something
-	stars    map[int][]int // units from which a unit takes every name
-	reach    map[int][]int // those, and what they take so themselves
-	modules  []module
-	byModule map[moduleKey]int
-	byStem   map[moduleKey]int   // by path without what languages leave out in imports
-	global   map[moduleKey][]int // groups by family and qualified name, where that holds everywhere
+	byModule map[key][]*unit // by the names under which files are imported
+	byStem   map[key][]*unit // by path, without what imports leave out
 	anchors  []anchor
-	closed   map[moduleKey]bool    // folders of packages that nobody can import
-	mapped   map[moduleKey]*mapped // by family and the folder below which it is said
+	compiled map[key]bool // names of functions that a compiler runs
 
-	calls   []given // of references and parameters; their numbers begin with 1
-	callIDs map[given]int
-
-	compiled map[place]bool // names of functions that a compiler runs, by family
-
-	inFile, byLast, makers, madeOf, byClass map[place][]int // of files that are ByName, see indexByName
-	classNames                              map[place]bool  // by family
-
-	memo  map[question]answer
-	found map[thing][]thing // what imports and bindings stand for
+	byLast  map[key][]int   // functions by the last part of their names
+	makers  map[key][]int   // constructors by the names of their classes
+	members map[place][]int // methods by the names of their classes and their own
+	classes map[key]bool    // the names of classes
 }
 
-// unit is one file with the facts that are kept of it: what a File says, in numbers.
+// unit is one file with the facts that are kept of it.
 type unit struct {
 	language Language
 	family   string
-	kin      int // the word for the family
 	means    Semantics
 
-	index     int
 	first     int  // of its functions, among all
 	outside   bool // nothing loads it: what it runs is no load of the project
-	program   bool // it gives nothing to those who import it
 	path      string
 	modules   []string // the first is the most usual name
 	functions []*function
-	classes   []*class
-	imports   []imported
-	bindings  []binding
-	loads     []ref
-	routes    []Route // their handlers are in handlers
-	handlers  []ref
+	classes   []Class
+	imports   []Import
+	loads     []Ref
 	repair    func(masked func(function int) bool) []Edit
 	stars     func(has func(module, name string) bool)
 	faults    []int
-	own       map[int][]thing // what its qualified names stand for
+
+	byLast map[string][]int // its functions, among all, by the last part of their names
+	makers map[string][]int // its constructors, by the names of their classes
 }
 
-// function is a Function of a unit, with numbers for what it refers to.
+// function is a Function of a unit.
 type function struct {
 	Function
-	unit       *unit
-	name, last int  // words: its name, and the last part of that
-	group      int  // of which it is a member; -1
-	inner      bool // functions are inside it
-	runs       []ref
-	result     int // the path of a type
-	takes      []take
-	compiles   []int // words: what it has the compiler run, where it is constant
+	unit *unit
+	last string // of its name
 }
 
-// class is a class of a unit, or a part of one.
-type class struct {
-	unit   *unit
-	local  int // index in the unit
-	group  int
-	name   int // a word
-	parent int
-	bases  []ref
-	makes  []ref // what runs when one of it is made
-	span   Range
-	late   bool // it is not made when the file is loaded
-}
+// key is a name in a family of languages.
+type key struct{ family, name string }
 
-// group is one class, wherever its parts stand (partial classes, Go's methods).
-type group struct {
-	name    int // a word
-	unit    *unit
-	parts   []int // classes; the unit is that of the first
-	members []int // functions, in order
-	line    []int // its lineage: itself, then those it inherits from, nearest first; empty until it is solved
-	solved  bool
-	below   []int // groups that inherit from it
-	bound   []int // names of its bindings
-	foreign []string
-}
-
-// ref is a Ref in numbers.
-type ref struct {
-	path  int // -1 for none
-	use   Use
-	class int // of the unit; -1
-	into  int // of calls, 0 for none
-	line  int
-}
-
-// imported is an Import in words.
-type imported struct{ module, name, local int }
-
-// binding is a Binding in numbers.
-type binding struct {
-	name int // a word
-	ref
-}
-
-type module struct {
-	name, family string
-	units        []int
-}
-
-type moduleKey struct{ family, name string }
+// place is the name of a member, with that of its class.
+type place struct{ family, class, name string }
 
 type anchor struct{ family, prefix, folder string }
 
-// place is a name (a number of words) in a unit, a group or a family.
-type place struct{ in, name int }
-
-// kind is what a thing is.
-type kind uint8
-
-const (
-	isFunction kind = iota
-	isClass
-	isInstance
-	isModule
-	viaImport  // id: of a unit's import, to be resolved
-	viaBinding // the same for bindings
-	isForeign  // known, and not of this tree
-	isResult   // id: of a function; what comes of a call of it
-)
-
-// thing is what a name stands for. id counts functions, groups, modules; unit is that
-// of an import or a binding.
-type thing struct {
-	kind kind
-	id   int
-	unit int
-}
-
-// given is an Argument in numbers.
-type given struct {
-	path, at, into int
-}
-
-// take is a Take in numbers.
-type take struct {
-	runs, rest bool
-	into       []int
-	puts       []int // words
-}
-
 func newProject() *project {
-	p := &project{
-		words: newWords(), members: map[place][]thing{}, named: map[int]bool{},
-		enclosed: map[place]int{}, callIDs: map[given]int{}, stars: map[int][]int{}, reach: map[int][]int{},
-		byModule: map[moduleKey]int{}, byStem: map[moduleKey]int{}, global: map[moduleKey][]int{},
-		compiled: map[place]bool{}, inFile: map[place][]int{}, byLast: map[place][]int{}, makers: map[place][]int{}, madeOf: map[place][]int{}, byClass: map[place][]int{}, classNames: map[place]bool{},
-		mapped: map[moduleKey]*mapped{}, closed: map[moduleKey]bool{}, memo: map[question]answer{}, found: map[thing][]thing{},
+	return &project{
+		byModule: map[key][]*unit{}, byStem: map[key][]*unit{}, compiled: map[key]bool{},
+		byLast: map[key][]int{}, makers: map[key][]int{}, members: map[place][]int{}, classes: map[key]bool{},
 	}
-	p.words.id("") // first the word of nothing
-	return p
 }
 
 // begin is a file of a language before anything is known of it.
 func (p *project) begin(path string, l Language) *unit {
-	of := family(l)
-	return &unit{path: path, language: l, family: of, kin: p.words.id(of), means: l.Semantics()}
+	return &unit{path: path, language: l, family: family(l), means: l.Semantics(), byLast: map[string][]int{}, makers: map[string][]int{}}
 }
 
 // add takes over what a language said of a file.
 func (p *project) add(u *unit, f *File) {
-	u.modules, u.repair, u.stars, u.faults, u.program = slices.Clone(f.Modules), f.Repair, f.Stars, f.Faults, f.Program
-	for i := range f.Functions {
-		u.functions = append(u.functions, p.function(u, &f.Functions[i]))
+	u.modules, u.repair, u.stars, u.faults = slices.Clone(f.Modules), f.Repair, f.Stars, f.Faults
+	u.classes, u.imports, u.loads = f.Classes, f.Imports, distinct(f.Loads)
+	for _, one := range f.Functions {
+		one.Runs = distinct(one.Runs)
+		u.functions = append(u.functions, &function{Function: one, unit: u, last: lastPart(one.Name)})
 	}
-	for i, c := range f.Classes {
-		u.classes = append(u.classes, p.class(u, i, c))
-	}
-	u.loads = p.distinct(f.Loads)
-	for _, im := range f.Imports {
-		u.imports = append(u.imports, imported{p.words.id(im.Module), p.words.id(im.Name), p.words.id(im.Local)})
-	}
-	for _, b := range f.Bindings {
-		u.bindings = append(u.bindings, binding{p.words.id(b.Name), p.ref(b.Value)})
-	}
-	for _, r := range f.Routes {
-		u.handlers = append(u.handlers, p.ref(r.Handler))
-		u.routes = append(u.routes, r)
-	}
-	p.compiles(u.kin, f.Compiled)
+	p.compiles(u.family, f.Compiled)
 	p.units = append(p.units, u)
 }
 
-func (p *project) function(u *unit, f *Function) *function {
-	out := &function{
-		Function: *f, unit: u, name: p.words.id(f.Name), group: -1, runs: p.distinct(f.Runs),
-		result: p.typed(f.Result), takes: p.taken(f.Takes), compiles: p.words.all(f.Compiles),
-	}
-	// Those are there in numbers.
-	out.Runs, out.Takes, out.Result, out.Compiles = nil, nil, nil, nil
-	return out
-}
-
-func (p *project) class(u *unit, local int, c Class) *class {
-	return &class{
-		unit: u, local: local, name: p.words.id(c.Name), parent: c.Parent, bases: p.all(c.Bases), makes: p.distinct(c.Makes),
-		span: c.Span, late: c.Late,
-	}
-}
-
-func (p *project) ref(r Ref) ref {
-	if len(r.Path) == 0 {
-		return ref{path: -1, use: Named, class: -1}
-	}
-	return ref{path: p.words.path(r.Path), use: cmp.Or(r.Use, Named), class: r.Class, into: p.given(r.Into), line: r.Line}
-}
-
-// typed is the path of a type; unknown for none.
-func (p *project) typed(parts []string) int {
-	if len(parts) == 0 {
-		return unknown
-	}
-	return p.words.path(parts)
-}
-
-// given is the number of a call, 0 for none.
-func (p *project) given(c *Argument) int {
-	if c == nil {
-		return 0
-	}
-	call := given{path: p.words.path(c.Path), at: c.At, into: p.given(c.Into)}
-	id, known := p.callIDs[call]
-	if !known {
-		p.calls = append(p.calls, call)
-		id = len(p.calls)
-		p.callIDs[call] = id
-	}
-	return id
-}
-
-func (p *project) taken(all []Take) []take {
-	var out []take
-	for _, t := range all {
-		one := take{runs: t.Runs, rest: t.Rest, puts: p.words.all(t.Puts)}
-		for _, c := range t.Into {
-			one.into = append(one.into, p.given(c))
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
-// all are references as they are.
-func (p *project) all(all []Ref) []ref {
-	var out []ref
-	for _, r := range all {
-		if c := p.ref(r); c.path >= 0 {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // distinct leaves out what says the same again: the first stands for all.
-func (p *project) distinct(all []Ref) []ref {
-	seen := map[ref]bool{}
-	return slices.DeleteFunc(p.all(all), func(r ref) bool {
-		r.line = 0
-		if seen[r] {
-			return true
-		}
-		seen[r] = true
-		return false
+func distinct(all []Ref) []Ref {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(all), func(r Ref) bool {
+		name := strings.Join(r.Path, ".")
+		again := seen[name]
+		seen[name] = true
+		return again || len(r.Path) == 0
 	})
 }
+
+// of is a function by its number.
+func (p *project) of(f int) *function { return p.functions[f] }
+
+// until gives the units as long as ctx holds.
+func (p *project) until(ctx context.Context) iter.Seq[*unit] {
+	return func(yield func(*unit) bool) {
+		for _, u := range p.units {
+			if ctx.Err() != nil || !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+// index makes the tables, when all files were read. The units are in order.
+func (p *project) index(ctx context.Context) error {
+	for u := range p.until(ctx) {
+		u.first = len(p.functions)
+		p.functions = append(p.functions, u.functions...)
+		for _, name := range u.modules {
+			enter(p.byModule, key{u.family, name}, u)
+		}
+		for _, stem := range stems(u.path) {
+			enter(p.byStem, key{u.family, stem}, u)
+		}
+		for _, c := range u.classes {
+			p.classes[key{u.family, lastPart(c.Name)}] = true
+		}
+		for i, f := range u.functions {
+			p.indexFunction(u, f, u.first+i)
+		}
+	}
+	return ctx.Err()
+}
+
+func enter(table map[key][]*unit, at key, u *unit) {
+	if !slices.Contains(table[at], u) {
+		table[at] = append(table[at], u)
+	}
+}
+
+// indexFunction tells where a function is found by its name, and a constructor by that of its class.
+func (p *project) indexFunction(u *unit, f *function, at int) {
+	u.byLast[f.last] = append(u.byLast[f.last], at)
+	p.byLast[key{u.family, f.last}] = append(p.byLast[key{u.family, f.last}], at)
+	head, _ := splitName(f.Name)
+	if head == "" {
+		return
+	}
+	class := lastPart(head)
+	if f.Parent < 0 || f.Class >= 0 {
+		p.members[place{u.family, class, f.last}] = append(p.members[place{u.family, class, f.last}], at)
+	}
+	if f.Class >= 0 && (f.Construct == Constructor || f.last == "__post_init__") {
+		u.makers[class] = append(u.makers[class], at)
+		p.makers[key{u.family, class}] = append(p.makers[key{u.family, class}], at)
+	}
+}
+
+// lastPart is the last part of a qualified name.
+func lastPart(name string) string {
+	_, last := splitName(name)
+	return last
+}
+
+// splitName takes the last part off a qualified name.
+func splitName(name string) (head, last string) {
+	if i := strings.LastIndexByte(name, '.'); i > 0 && i < len(name)-1 {
+		return name[:i], name[i+1:]
+	}
+	return "", name
+}
+
+// separators stand between the parts of a module's name, by language.
+var separators = []string{"::", "\\", "/", "."}
+
+// cutLast takes the last part off a module's name.
+func cutLast(name string) (head, last string, ok bool) {
+	for _, sep := range separators {
+		if i := strings.LastIndex(name, sep); i >= 0 {
+			return name[:i], name[i+len(sep):], true
+		}
+	}
+	return "", name, false
+}
+
+// stems are a path as imports write it: without its ending, and a folder for the file
+// that speaks for it.
+func stems(path string) []string {
+	out := []string{path}
+	stem := path
+	if dot := strings.LastIndexByte(path, '.'); dot > strings.LastIndexByte(path, '/') {
+		stem = path[:dot]
+		out = append(out, stem)
+	}
+	if i := strings.LastIndexByte(stem, '/'); i >= 0 && slices.Contains([]string{"__init__", "index", "mod"}, stem[i+1:]) {
+		out = append(out, stem[:i])
+	}
+	return out
+}
+
+// tellStars tells those that ask which modules declare what they use.
+func (p *project) tellStars() {
+	for _, u := range p.units {
+		if u.stars != nil {
+			u.stars(func(module, name string) bool { return p.declares(u, module, name) })
+		}
+	}
+}
+
+// declares reports whether a function or a class of a module has this name.
+func (p *project) declares(u *unit, module, name string) bool {
+	homes := p.findModule(u, module)
+	if module == "" && len(u.modules) > 0 {
+		homes = p.byModule[key{u.family, u.modules[0]}]
+	}
+	return slices.ContainsFunc(homes, func(home *unit) bool {
+		return home != u && (len(home.byLast[name]) > 0 || slices.ContainsFunc(home.classes, func(c Class) bool { return c.Name == name }))
+	})
+}
+
+// family is the word under which a language's files see each other.
+func family(l Language) string { return cmp.Or(l.Semantics().Family, l.Name()) }

@@ -35,7 +35,7 @@ func (r *run) nameRoots() {
 		if !rooted.IsRoot(paths) {
 			continue
 		}
-		name := r.project.rootName(units, filepath.Base(r.Source))
+		name := rootName(units, filepath.Base(r.Source))
 		if name == "" {
 			continue
 		}
@@ -53,7 +53,7 @@ func (r *run) nameRoots() {
 
 // rootName is the name before which imports of units are names of their own: that of the
 // folder, else the one of which the most modules are imported, two at least; "" for none.
-func (p *project) rootName(units []*unit, folder string) string {
+func rootName(units []*unit, folder string) string {
 	own := map[string]bool{}
 	for _, u := range units {
 		for _, m := range u.modules {
@@ -63,9 +63,9 @@ func (p *project) rootName(units []*unit, folder string) string {
 	found := map[string]map[string]bool{} // modules by names
 	for _, u := range units {
 		for _, im := range u.imports {
-			full := p.words.texts[im.module]
-			if im.name >= 0 && p.words.texts[im.name] != "" {
-				full += "." + p.words.texts[im.name]
+			full := im.Module
+			if im.Name != "" {
+				full += "." + im.Name
 			}
 			head, rest, _ := strings.Cut(full, ".")
 			if head == "" || own[head] {

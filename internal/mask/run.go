@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -56,9 +55,8 @@ type run struct {
 	source, starter *os.Root
 	entries         []*entry
 	project         *project
-	closure         *closure
 	constants       map[int]bool
-	loaded          map[int]string // functions of languages that are ByName that stay, with the reason
+	loaded          map[int]string // functions that run when the code is loaded, with the reason
 	fanIn           []int
 	picked          map[int]bool // nil: everything
 	returned        map[int]bool // of those, Slice.Returned
@@ -252,12 +250,11 @@ func (r *run) read(ctx context.Context) error {
 		r.choices(paths)
 		return nil // the choice is made file by file, in one pass
 	}
-	r.mapImports(paths)
 	return inOrder(ctx, r.Workers, len(code), func(i int) *File { return r.readOne(code[i]) }, func(i int, f *File) error {
 		switch u := code[i].unit; {
 		case f == nil:
 		case code[i].whole.Kind == ForTests:
-			r.project.compiles(u.kin, f.Compiled)
+			r.project.compiles(u.family, f.Compiled)
 		default:
 			r.project.add(u, f)
 		}
@@ -431,24 +428,13 @@ func (r *run) decide(ctx context.Context) error {
 	if r.returned, err = p.pickNames(r.Slice.Returned); err != nil {
 		return err
 	}
-	r.closure, r.constants, r.loaded = p.closure(ctx), p.constants(), r.stays(ctx)
+	r.constants, r.loaded = p.constants(), r.stays(ctx)
 	r.fanIn = p.graph(ctx).fanIn()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	p.tellStars()
 	return nil
-}
-
-// until gives the units as long as ctx holds.
-func (p *project) until(ctx context.Context) iter.Seq[*unit] {
-	return func(yield func(*unit) bool) {
-		for _, u := range p.units {
-			if ctx.Err() != nil || !yield(u) {
-				return
-			}
-		}
-	}
 }
 
 // fates say of every function of a unit what becomes of it.
@@ -471,8 +457,6 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 			kept("its body is elsewhere")
 		case r.constants[at]:
 			kept("the compiler may run it")
-		case r.closure.reached[at]:
-			fates[i] = Fate{Kept, r.closure.reason(at), isLoaded}
 		case r.loaded[at] != "":
 			fates[i] = Fate{Kept, r.loaded[at], isLoaded}
 		case r.picked != nil && !r.inSlice(u, i):

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/mask"
+	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 func TestEveryOtherByteStays(t *testing.T) {
@@ -122,39 +123,6 @@ func listing(t testing.TB, dir string) map[string]string {
 	return out
 }
 
-func TestRoutes(t *testing.T) {
-	t.Parallel()
-	src := source(t, `
--- app.py --
-import views
-@route("/users")
-def users(): x
-@route("/users/<id>")
-def user(): x
-@route("/usersonly")
-def only(): x
-route("/users/all", views.all)
-route("/users/box", views.Box)
--- views.py --
-def all(): x
-def other(): x
-class Box:
-  def get(self): x
-`)
-	_, m := starter(t, mask.Options{Source: src, Slice: mask.Slice{Route: "users/"}})
-	want := "app.py users: masked\napp.py user: masked\napp.py only: kept, outside the slice\n" +
-		"views.py all: masked\nviews.py other: kept, outside the slice\nviews.py Box.get: masked\n"
-	if diff := cmp.Diff(want, fates(m)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	_, err := mask.Run(context.Background(), mask.Options{
-		Source: src, Output: filepath.Join(t.TempDir(), "out"), Languages: []mask.Language{tiny{}}, Slice: mask.Slice{Route: "/user"},
-	})
-	if want := `no route under "/user"; did you mean /users? (5 routes in this tree)`; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
 const project = `
 -- app/__init__.py --
 from .core import Engine
@@ -200,7 +168,6 @@ func TestSlices(t *testing.T) {
 		"no_module":           {slice: mask.Slice{Module: "app.cor"}, fault: `no module or path "app.cor" in this tree; did you mean app.core?`},
 		"no_name":             {slice: mask.Slice{Names: []string{"Engine.strat"}}, fault: `no function "Engine.strat" in this tree; did you mean Engine.start?`},
 		"no_file":             {slice: mask.Slice{Names: []string{"utli.py::deep"}}, fault: `no functions in "utli.py"; did you mean util.py?`},
-		"no_route":            {slice: mask.Slice{Route: "/users"}, fault: `no route under "/users" (0 routes in this tree)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -490,8 +457,9 @@ func asNobody(t *testing.T) {
 // breaking is a language whose masked text does not parse.
 type breaking struct{ tiny }
 
-func (b breaking) Read(p string, tree *syntaxTree) *mask.File {
+func (b breaking) Read(p string, tree *syntax.Tree) *mask.File {
 	f := b.tiny.Read(p, tree)
+	f.Faults = nil
 	for i := range f.Functions {
 		f.Functions[i].Strict = "raise (((\n)"
 	}

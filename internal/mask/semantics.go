@@ -48,11 +48,3 @@ type Semantics struct {
 	// and not with the function.
 	ByResult bool
 }
-
-// family is the word under which a language's files see each other.
-func family(l Language) string {
-	if f := l.Semantics().Family; f != "" {
-		return f
-	}
-	return l.Name()
-}

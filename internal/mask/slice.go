@@ -3,7 +3,6 @@ package mask
 import (
 	"context"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -20,12 +19,11 @@ type Slice struct {
 	// are masked: what makes a handler runs where its route is declared.
 	Returned []string `json:"returned,omitempty"`
 	Function string   `json:"function,omitempty"` // the function with all that only it uses
-	Route    string   `json:"route,omitempty"`    // handlers of HTTP routes under this prefix
 }
 
 // Everything reports whether nothing is left out.
 func (s Slice) Everything() bool {
-	return s.Module == "" && len(s.Names) == 0 && s.Function == "" && s.Route == ""
+	return s.Module == "" && len(s.Names) == 0 && s.Function == ""
 }
 
 // SliceError is a slice that names nothing of the tree.
@@ -46,8 +44,6 @@ func (p *project) pick(ctx context.Context, s Slice) (map[int]bool, error) {
 			return nil, err
 		}
 		return p.graph(ctx).only(ctx, found), nil
-	case s.Route != "":
-		return p.pickRoute(s.Route)
 	}
 	return nil, nil
 }
@@ -112,8 +108,8 @@ func (p *project) pickName(word string) ([]int, error) {
 			continue
 		}
 		for i := range u.functions {
-			f := p.words.texts[u.functions[i].name]
-			if f == name || strings.HasPrefix(f, name+".") && p.isClassOf(u, name) {
+			f := u.functions[i].Name
+			if f == name || strings.HasPrefix(f, name+".") && u.hasClass(name) {
 				found = append(found, u.first+i)
 			}
 			known = append(known, f)
@@ -133,65 +129,6 @@ func (p *project) pickName(word string) ([]int, error) {
 	return nil, &SliceError{fmt.Sprintf("no function %q in this tree%s", word, nearest.Hint(name, slices.Compact(known)))}
 }
 
-func (p *project) isClassOf(u *unit, name string) bool {
-	return slices.ContainsFunc(u.classes, func(c *class) bool { return p.words.texts[c.name] == name })
-}
-
-// pickRoute gives the handlers of routes under a prefix.
-func (p *project) pickRoute(prefix string) (map[int]bool, error) {
-	in := map[int]bool{}
-	known := map[string]bool{} // with what is above them
-	routes := map[string]bool{}
-	hit := false
-	for _, u := range p.units {
-		for i, r := range u.routes {
-			routes[r.Path] = true
-			for at := "/" + strings.Trim(r.Path, "/"); at != "/"; at = path.Dir(at) {
-				known[at] = true
-			}
-			if !routeUnder(r.Path, prefix) {
-				continue
-			}
-			hit = true
-			if r.Function >= 0 {
-				in[u.first+r.Function] = true
-			}
-			for _, f := range p.handle(u, u.handlers[i]) {
-				in[f] = true
-			}
-		}
-	}
-	if !hit {
-		return nil, &SliceError{fmt.Sprintf("no route under %q%s (%d routes in this tree)", prefix, nearest.Hint("/"+strings.Trim(prefix, "/"), slices.Sorted(maps.Keys(known))), len(routes))}
-	}
-	if len(in) == 0 {
-		return nil, &SliceError{fmt.Sprintf("the handlers of the routes under %q are not in this tree", prefix)}
-	}
-	return in, nil
-}
-
-// handle are the functions that a handler of a unit is, or is made of.
-func (p *project) handle(u *unit, h ref) []int {
-	if h.path < 0 {
-		return nil
-	}
-	if u.means.ByName {
-		return p.mayCall(u, h)
-	}
-	var out []int
-	for _, t := range p.ask(where{unit: u, function: -1, class: h.class, loads: true}, h.path).things {
-		switch t.kind {
-		case isFunction:
-			out = append(out, t.id)
-		case isClass, isInstance:
-			out = append(out, p.groups[t.id].members...)
-		}
-	}
-	return out
-}
-
-// routeUnder compares whole segments: /user is not above /users.
-func routeUnder(path, prefix string) bool {
-	path, prefix = "/"+strings.Trim(path, "/"), "/"+strings.Trim(prefix, "/")
-	return prefix == "/" || path == prefix || strings.HasPrefix(path, prefix+"/")
+func (u *unit) hasClass(name string) bool {
+	return slices.ContainsFunc(u.classes, func(c Class) bool { return c.Name == name })
 }
