@@ -16,6 +16,9 @@ import (
 //	@use       a bare name that calls something where it is no variable; it does not count for the shape
 //	@import    a statement that takes names from other files
 //	@local     a variable or a parameter of the function around: who calls it calls no function of that name
+//	@head      what it calls runs with the definition of the function around, and not when that is called: a default
+//	@fault     the language does not have this any more: as a syntax error
+//	@skip      nothing in it runs, and nothing is declared there: a type
 //	@later     what it calls does not run when the file is loaded: the value of a field of an object
 //	@branch    counts for the shape of a body: a branch; @logic: one where its operator is and/or
 //	@nest      counts for the shape: what is inside lies a level deeper
@@ -47,8 +50,12 @@ type Reader struct {
 	OnCall func(m syntax.Match) []string
 	// OnImport is told of a statement that imports.
 	OnImport func(n syntax.Node)
+	// OnOther is told of a match with a mark of the language's own.
+	OnOther func(m syntax.Match)
 
 	later  int                     // byte until which nothing runs that is not in a function
+	head   int                     // byte until which calls run with the definition of headOf
+	headOf int                     // a function
 	locals map[int]map[string]bool // variables by function
 }
 
@@ -77,12 +84,36 @@ func (r *Reader) match(m syntax.Match, rest []syntax.Match) {
 		r.OnImport(m.Node)
 	case m.Is("local"):
 		r.local(m.Node)
-	}
-	if m.Is("later") && r.Function() < 0 {
-		r.later = max(r.later, m.Node.End())
+	case m.Is("head"):
+		r.head, r.headOf = m.Node.End(), r.Function()
+	case m.Is("fault"):
+		r.fault(m.Node)
+	case m.Is("later"):
+		r.Later(m.Node)
+	case m.Is("skip"):
+		r.Skip(m.Node)
+	case r.OnOther != nil && !m.Is("call") && !m.Is("use"):
+		r.OnOther(m)
 	}
 	if m.Is("call") || m.Is("use") {
 		r.call(m)
+	}
+}
+
+// Later says that nothing of a node runs when the file is loaded, unless it stands in a function.
+func (r *Reader) Later(n syntax.Node) {
+	if r.Function() < 0 {
+		r.later = max(r.later, n.End())
+	}
+}
+
+// fault is as a syntax error: of the functions around, else of the file.
+func (r *Reader) fault(n syntax.Node) {
+	if r.Function() < 0 {
+		r.File.Faults = append(r.File.Faults, n.Line())
+	}
+	for f := r.Function(); f >= 0; f = r.File.Functions[f].Parent {
+		r.File.Functions[f].Broken = true
 	}
 }
 
@@ -94,7 +125,7 @@ func (r *Reader) function(m syntax.Match, rest []syntax.Match) {
 	if !ok {
 		return
 	}
-	f.Shape = shapeOf(rest, f.Body, m.Node.Tree().Source)
+	f.Shape = shapeOf(rest, m.At("body"), f.Body)
 	r.AddFunction(m.Node, f)
 }
 
@@ -120,7 +151,24 @@ func (r *Reader) call(m syntax.Match) {
 	case r.Function() < 0 && m.Node.Start() < r.later, len(path) == 1 && r.isLocal(path[0]):
 		return
 	}
-	r.Use(m.Node, Called, path...)
+	from := r.Function()
+	if from >= 0 && from == r.headOf && m.Node.Start() < r.head {
+		from = r.File.Functions[from].Parent
+	}
+	r.called(m.Node, from, path)
+}
+
+// called writes down a name in use: to the function that it stands in, else to what loads.
+func (r *Reader) called(n syntax.Node, function int, path []string) {
+	if len(path) == 0 {
+		return
+	}
+	ref := Ref{Path: path, Use: Called, Class: r.Class(), Line: n.Line()}
+	if function < 0 {
+		r.File.Loads = append(r.File.Loads, ref)
+		return
+	}
+	r.File.Functions[function].Runs = append(r.File.Functions[function].Runs, ref)
 }
 
 // local notes a variable of the function around; what is at the top of a file may be a function.
@@ -149,12 +197,13 @@ func (r *Reader) faults(tree *syntax.Tree) {
 	if !tree.Broken() {
 		return
 	}
-	var lines []int
+	lines := r.File.Faults
 	for n := range tree.All() {
 		if (n.Is("ERROR") || n.Missing()) && !slices.ContainsFunc(r.File.Functions, func(f Function) bool { return f.Span.Holds(Range{n.Start(), n.End()}) }) {
 			lines = append(lines, n.Line())
 		}
 	}
+	slices.Sort(lines)
 	r.File.Faults = slices.Compact(lines)
 }
 
@@ -184,8 +233,8 @@ func Callee(n syntax.Node) []string {
 	return parts
 }
 
-// shapeOf counts what the matches say of a body, from the first that is in it or before it on.
-func shapeOf(matches []syntax.Match, at Range, source []byte) Shape {
+// shapeOf counts what the matches say of what is replaced of a body, which is no nest of its own.
+func shapeOf(matches []syntax.Match, body syntax.Node, at Range) Shape {
 	var s Shape
 	var open []syntax.Node
 	var comments []Range
@@ -210,6 +259,9 @@ func shapeOf(matches []syntax.Match, at Range, source []byte) Shape {
 			case "comment":
 				comments = append(comments, span)
 			case "nest":
+				if m.Node == body {
+					continue
+				}
 				for len(open) > 0 && !open[len(open)-1].Holds(m.Node) {
 					open = open[:len(open)-1]
 				}
@@ -218,6 +270,6 @@ func shapeOf(matches []syntax.Match, at Range, source []byte) Shape {
 			}
 		}
 	}
-	s.Lines = lines(source, at, comments)
+	s.Lines = lines(matches[0].Node.Tree().Source, at, comments)
 	return s
 }

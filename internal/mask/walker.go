@@ -70,7 +70,7 @@ func (w *Walker) Deep() bool { return len(w.scopes) > 64 }
 func (w *Walker) Qualified(name string) string { return w.top().prefix + name }
 
 // AddFunction writes down a definition and enters it. Name is not yet qualified; of the
-// place, what the node does not tell (Line, Body, Strict) is the caller's. Broken and an end behind the node's are kept.
+// place, what the node does not tell (Line, Body, Strict) is the caller's. Broken stays, and a Span that is another than the node's.
 func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 	at := w.top()
 	f.Parent, f.Class = at.function, -1
@@ -78,7 +78,9 @@ func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 		f.Class = at.class
 	}
 	f.Name = at.prefix + f.Name
-	f.Span = Range{n.Start(), max(n.End(), f.Span.End)}
+	if f.Span.Len() == 0 {
+		f.Span = Range{n.Start(), n.End()}
+	}
 	f.Broken = f.Broken || n.Broken()
 	w.File.Functions = append(w.File.Functions, f)
 	index := len(w.File.Functions) - 1

@@ -1,6 +1,7 @@
 package python
 
 import (
+	_ "embed" // the query
 	"path"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 type Masker struct{}
 
 var (
+	_ mask.Queried    = Masker{}
 	_ mask.Compatible = Masker{}
 	_ mask.Placed     = Masker{}
 	_ mask.Rooted     = Masker{}
@@ -23,7 +25,7 @@ var (
 func (Masker) Name() string { return Name }
 
 // Semantics is what names and calls mean.
-func (Masker) Semantics() mask.Semantics { return mask.Semantics{ByName: true} }
+func (Masker) Semantics() mask.Semantics { return mask.Semantics{} }
 
 // Grammar is Python's for modules. Stubs hold no bodies.
 func (Masker) Grammar(p string) syntax.Language {
@@ -69,14 +71,22 @@ func aside(p string) bool {
 	return inside && slices.Contains(asideFolders, first) || buildScript.MatchString(path.Base(p))
 }
 
+//go:embed mask.scm
+var maskQuery string
+
+// Query is mask.scm.
+func (Masker) Query(syntax.Language) string { return maskQuery }
+
 // Read says what a module holds.
 func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
-	r := &reader{tree: tree, file: &mask.File{Modules: modules(p)}}
-	r.read()
+	r := &reader{module: modules(p)[0]}
+	r.OnFunction, r.OnClass, r.OnCall, r.OnImport, r.OnOther = r.function, r.class, callee, r.imports, r.condition
+	f := r.Reader.Read(tree)
+	f.Modules = modules(p)
 	if aside(p) || path.Base(p) == "__main__.py" {
-		r.file.Loads = nil
+		f.Loads = nil
 	}
-	return r.file
+	return f
 }
 
 // IsRoot tells a tree with an __init__.py that nobody builds.

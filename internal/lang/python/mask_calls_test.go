@@ -9,7 +9,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/mask/masktest"
-	"github.com/benchmint/benchmint/internal/syntax"
 )
 
 // What is called, by the file and by each function, each with its line.
@@ -18,11 +17,11 @@ func TestMaskCalls(t *testing.T) {
 	for name, c := range map[string]struct{ path, source, want string }{
 		"calls": {
 			"a.py", "f()\na.b.c(g(1))\nf().x.close()\n','.join(h)\nTABLE[k](1)\nf()()\nx: int = one()\nfor y in two(): f'{three()}'\n",
-			"loads f:1 a.b.c:2 g:2 ?.close:3 f:3 TABLE:5 f:6 one:7 two:8 three:8",
+			"loads f:1 a.b.c:2 g:2 ?.x.close:3 f:3 TABLE:5 f:6 one:7 two:8 three:8",
 		},
 		"decorators": {
 			"a.py", "@d\n@m.d\n@e(x())\ndef f(a=y()) -> z(): pass\n@g\nclass C(make(B), k=w()): pass\n",
-			"loads d:1 m.d:2 e:3 x:3 y:4 z:4 g:5 make:6 w:6\nf",
+			"loads d:1 m.d:2 e:3 x:3 y:4 g:5 make:6 w:6\nf",
 		},
 		"annotations_that_are_not_evaluated": {
 			"a.py", "from __future__ import annotations\nx: f() = g()\ndef h(a: f() = g()) -> f(): pass\n",
@@ -49,7 +48,7 @@ func TestMaskCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			tree, err := syntax.ParseTree(syntax.Python, []byte(c.source))
+			tree, err := mask.Parse(Masker{}, c.path, []byte(c.source))
 			if err != nil {
 				t.Fatal(err)
 			}

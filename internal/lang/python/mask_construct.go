@@ -16,12 +16,11 @@ type candidate struct {
 	decorators []string
 	layout     layout
 	generator  bool
-	place      spot
 }
 
 // construct is the first that strict keeps, else the most specific one.
 func (r *reader) construct(d candidate) mask.Construct {
-	member := d.place.class >= 0
+	member := r.Member()
 	switch {
 	case member && d.name == "__del__":
 		return mask.Destructor
@@ -29,13 +28,13 @@ func (r *reader) construct(d candidate) mask.Construct {
 		return mask.Overload
 	case isTrivial(d.layout.statements):
 		if member && (d.decorated("abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod") ||
-			slices.Contains(r.bases[d.place.class], "Protocol")) {
+			slices.Contains(r.bases[r.Class()], "Protocol")) {
 			return mask.Abstract
 		}
 		return mask.Trivial
 	case r.isHook(d):
 		return mask.Hook
-	case d.name == "main" && !member && d.place.function < 0:
+	case d.name == "main" && !member && r.Function() < 0:
 		return mask.Main
 	}
 	return d.specific(member)
@@ -121,13 +120,13 @@ var (
 )
 
 func (r *reader) isHook(d candidate) bool {
-	if d.place.class < 0 {
-		return d.place.function < 0 && (d.name == "__getattr__" || d.name == "__dir__")
+	if !r.Member() {
+		return r.Function() < 0 && (d.name == "__getattr__" || d.name == "__dir__")
 	}
 	if slices.Contains(classHooks, d.name) || r.isOfClass(d) {
 		return true
 	}
-	bases := r.bases[d.place.class]
+	bases := r.bases[r.Class()]
 	switch {
 	case isDunder(d.name) && (d.decorated("classmethod") || slices.Contains(bases, "ModuleType")): // who is given the class, or imports, asks it
 		return true
@@ -164,16 +163,16 @@ var plain = map[string]bool{
 
 // ofOthers tells a name that a file takes from a package that is neither its own nor the language's, and does not define.
 func (r *reader) ofOthers(name string) bool {
-	own, _, _ := strings.Cut(r.file.Modules[0], ".")
+	own, _, _ := strings.Cut(r.module, ".")
 	found := false
-	for _, im := range r.file.Imports {
+	for _, im := range r.File.Imports {
 		from, _, _ := strings.Cut(im.Module, ".")
 		if im.Local == name && (from == "" || from == own) {
 			return false
 		}
 		found = found || im.Local == name && !slices.Contains(stdlib, from)
 	}
-	return found && !slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Name == name })
+	return found && !slices.ContainsFunc(r.File.Functions, func(f mask.Function) bool { return f.Name == name })
 }
 
 func isDunder(name string) bool {

@@ -252,7 +252,7 @@ func (r *reader) method(m syntax.Match) (mask.Function, bool) {
 	// The grammar takes the = of def !=(x) for that of an endless method.
 	text := n.Tree().Source[name.End():]
 	f.Broken = name.Text() == "!" && len(text) > 0 && text[0] == '='
-	f.Span.End = at.End // a heredoc of the last line ends after the word end
+	f.Span = mask.Range{Start: n.Start(), End: max(n.End(), at.End)} // a heredoc of the last line ends after the word end
 	return f, true
 }
 
