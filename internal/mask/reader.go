@@ -150,6 +150,8 @@ func (r *Reader) call(m syntax.Match) {
 	switch {
 	case r.Function() < 0 && m.Node.Start() < r.later, len(path) == 1 && r.isLocal(path[0]):
 		return
+	case len(path) > 1 && r.isLocal(path[0]):
+		path = append([]string{"?"}, path[1:]...)
 	}
 	from := r.Function()
 	if from >= 0 && from == r.headOf && m.Node.Start() < r.head {

@@ -91,7 +91,10 @@ func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 // AddClass writes down a class and enters it. Name is not yet qualified.
 func (w *Walker) AddClass(n syntax.Node, c Class) int {
 	at := w.top()
-	c.Parent, c.Name, c.Span = at.class, at.prefix+c.Name, Range{n.Start(), n.End()}
+	c.Parent, c.Name = at.class, at.prefix+c.Name
+	if c.Span.Len() == 0 {
+		c.Span = Range{n.Start(), n.End()}
+	}
 	w.File.Classes = append(w.File.Classes, c)
 	index := len(w.File.Classes) - 1
 	w.scopes = append(w.scopes, scope{n, at.function, index, true, c.Name + "."})

@@ -2,6 +2,7 @@ package golang
 
 import (
 	"bytes"
+	_ "embed" // the query
 	"go/ast"
 	"path"
 	"slices"
@@ -20,7 +21,7 @@ import (
 type Masker struct{}
 
 var (
-	_ mask.Language = Masker{}
+	_ mask.Queried  = Masker{}
 	_ mask.Anchored = Masker{}
 )
 
@@ -29,7 +30,7 @@ func (Masker) Name() string { return "go" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{ByName: true, OwnPrefix: true}
+	return mask.Semantics{OwnPrefix: true}
 }
 
 // Grammar is Go's for Go files.
@@ -90,102 +91,86 @@ func head(source []byte) []byte {
 	return nil
 }
 
+//go:embed mask.scm
+var maskQuery string
+
+// Query is mask.scm.
+func (Masker) Query(syntax.Language) string { return maskQuery }
+
 // maskReader reads one file.
 type maskReader struct {
-	file    *mask.File
-	source  []byte
-	code    parsed
-	pkg     string
-	classes map[string]int // by name, index in file.Classes
-	specs   []spec         // imports, in order
-	uses    uses           // of names before a dot
-	free    uses           // of exported names that this file declares nowhere: of its package, or of dot imports
-	fails   []string       // statements in place of the bodies, by function
+	mask.Reader
+	source []byte
+	code   parsed
+	specs  []spec   // imports, in order
+	uses   uses     // of names before a dot
+	free   uses     // of exported names that this file declares nowhere: of its package, or of dot imports
+	fails  []string // statements in place of the bodies, by function
 }
 
 // Read says what a Go file holds. A package is known by its folder, relative to the
 // root; the module line of go.mod (Anchor) leads import paths there.
 func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
-	r := &maskReader{
-		file: &mask.File{Modules: []string{path.Dir(p)}}, source: tree.Source, code: parse(tree.Source),
-		classes: map[string]int{"": -1}, uses: uses{}, free: uses{},
-	}
-	root := tree.Root()
-	for n := range root.Children() {
-		if n.Is("type_declaration") {
-			r.types(n)
-		}
-	}
-	doc, docEnd := false, 0
-	for n := range root.Children() {
-		switch n.Kind() {
-		case "comment":
-			r.comment(n, &doc, &docEnd)
-			continue
-		case "package_clause":
-			r.fault(n)
-			r.pkg = n.First("package_identifier").Text()
-		case "function_declaration", "method_declaration":
-			r.function(n, doc && docEnd+1 == n.Line())
-		case "var_declaration":
-			r.variables(n)
-		default:
-			r.fault(n)
-		}
-		doc = false
+	r := &maskReader{source: tree.Source, code: parse(tree.Source), uses: uses{}, free: uses{}}
+	r.OnFunction, r.OnClass, r.OnCall = r.function, r.class, r.call
+	f := r.Reader.Read(tree)
+	f.Modules = []string{path.Dir(p)}
+	for i := range f.Functions {
+		f.Functions[i].Class = r.classOf(f.Functions[i])
 	}
 	r.imports()
-	r.calls()
-	r.routes()
 	r.returned()
-	return r.file
+	return f
 }
 
-// comment follows the group of comments that may turn out to be a doc comment.
-// Directives (//go:noinline) say nothing to readers.
-func (r *maskReader) comment(n syntax.Node, doc *bool, end *int) {
-	text := n.Text()
-	if n.Line() != *end+1 {
-		*doc = false
-	}
-	if !strings.HasPrefix(text, "//go:") && !strings.HasPrefix(text, "//export ") && strings.Trim(text, "/* \t\r\n") != "" {
-		*doc = true
-	}
-	*end = n.Line() + strings.Count(text, "\n")
+// class is a type of the package.
+func (r *maskReader) class(m syntax.Match) (mask.Class, bool) {
+	return mask.Class{Name: m.At("name").Text()}, r.Function() < 0
 }
 
-// types notes the types of a declaration.
-func (r *maskReader) types(n syntax.Node) {
-	for spec := range n.Children() {
-		if spec.Is("type_spec", "type_alias") {
-			r.class(spec.Child("name").Text(), mask.Range{Start: spec.Start(), End: spec.End()})
+// classOf is the index of the type that a method is of; one that is declared in another file of the package gets an entry
+// without a span.
+func (r *maskReader) classOf(f mask.Function) int {
+	name, _, ok := strings.Cut(f.Name, ".")
+	if f.Literal || !ok {
+		return -1
+	}
+	i := slices.IndexFunc(r.File.Classes, func(c mask.Class) bool { return c.Name == name })
+	if i < 0 {
+		i = len(r.File.Classes)
+		r.File.Classes = append(r.File.Classes, mask.Class{Name: name, Parent: -1})
+	}
+	return i
+}
+
+// call is what is called.
+func (r *maskReader) call(m syntax.Match) []string {
+	of := m.At("callee")
+	for of.Is("parenthesized_expression", "index_expression") {
+		of = of.First()
+	}
+	if !of.Is("identifier", "selector_expression", "type_identifier", "qualified_type") {
+		return nil
+	}
+	return mask.Callee(of)
+}
+
+// function completes a declared function, or a literal that a package variable holds.
+func (r *maskReader) function(m syntax.Match) (mask.Function, bool) {
+	n, body := m.Node, m.Node.Child("body")
+	if n.Is("func_literal") {
+		name, ok := holder(n)
+		if !ok || r.Function() >= 0 {
+			return mask.Function{}, false
 		}
+		first, _, _ := strings.Cut(name, ".")
+		return r.filled(mask.Function{Name: name, Construct: mask.Lambda, Literal: true, Public: ast.IsExported(first), Line: n.Line()}, n, body), true
 	}
-}
-
-func (r *maskReader) class(name string, span mask.Range) int {
-	r.classes[name] = len(r.file.Classes)
-	r.file.Classes = append(r.file.Classes, mask.Class{Name: name, Parent: -1, Span: span})
-	return r.classes[name]
-}
-
-// classOf is the index of a type; one that is declared in another file of the package
-// gets an entry without a span.
-func (r *maskReader) classOf(name string) int {
-	if i, ok := r.classes[name]; ok || name == "" {
-		return i
-	}
-	return r.class(name, mask.Range{})
-}
-
-// function notes a declared function and reads it.
-func (r *maskReader) function(n syntax.Node, doc bool) {
-	name, body, of := n.Child("name"), n.Child("body"), receiverType(n)
+	name, of := m.At("name"), receiverType(n)
 	f := mask.Function{
-		Name: name.Text(), Construct: mask.Plain, Doc: doc, Parent: -1, Class: r.classOf(of), Line: name.Line(),
-		Span: mask.Range{Start: n.Start(), End: n.End()}, Broken: n.Broken(),
+		Name: name.Text(), Construct: mask.Plain, Doc: r.code.documented(n.Start()), Line: name.Line(),
+		Public: ast.IsExported(name.Text()) && (of == "" || ast.IsExported(of)),
 	}
-	f.Public = ast.IsExported(f.Name) && (of == "" || ast.IsExported(of))
 	if n.Is("method_declaration") {
 		f.Construct = mask.Method
 		if of != "" {
@@ -197,27 +182,33 @@ func (r *maskReader) function(n syntax.Node, doc bool) {
 		f.Construct = mask.Bodiless
 	case f.Name == "init":
 		f.Construct = mask.Hook
-	case f.Name == "main" && r.pkg == "main":
+	case f.Name == "main" && r.code.Name.Name == "main":
 		f.Construct = mask.Main
+	}
+	return r.filled(f, n, body), true
+}
+
+// filled gives a function, declared by n, what stands in the place of its body.
+func (r *maskReader) filled(f mask.Function, n, body syntax.Node) mask.Function {
+	fail := r.failing(f.Name, n)
+	r.fails = append(r.fails, fail)
+	if f.Construct == mask.Bodiless {
+		return f
+	}
+	if body.Missing() || body.End()-body.Start() < 2 {
+		f.Construct, f.Broken = mask.Trivial, true
+		return f
+	}
+	f.Body = mask.Range{Start: body.Start() + 1, End: body.End() - 1}
+	f.Strict = inBraces(r.source[f.Body.Start:f.Body.End], fail)
+	switch {
+	case f.Construct == mask.Hook || f.Construct == mask.Main:
 	case trivial(body):
 		f.Construct = mask.Trivial
 	case takesTest(n):
 		f.Construct = mask.Test
 	}
-	r.add(f, n, body)
-}
-
-// add adds a function, declared by n.
-func (r *maskReader) add(f mask.Function, n, body syntax.Node) {
-	fail := r.failing(f.Name, n)
-	if body.Is() && !body.Missing() && body.End()-body.Start() >= 2 {
-		f.Body = mask.Range{Start: body.Start() + 1, End: body.End() - 1}
-		f.Strict = inBraces(r.source[f.Body.Start:f.Body.End], fail)
-		f.Shape = counter.Shape(body, f.Body)
-	} else if f.Construct != mask.Bodiless {
-		f.Construct, f.Broken = mask.Trivial, true
-	}
-	r.file.Functions, r.fails = append(r.file.Functions, f), append(r.fails, fail)
+	return f
 }
 
 // failing is the statement in place of the body of a function of a name, declared by n. A panic ends a function whatever its
@@ -252,29 +243,6 @@ func inBraces(old []byte, statement string) string {
 		indent = "" // the brace does not stand first on its line
 	}
 	return "\n" + indent + "\t" + statement + "\n" + indent
-}
-
-// fault notes the line of a syntax error outside functions.
-func (r *maskReader) fault(n syntax.Node) {
-	if !n.Broken() {
-		return
-	}
-	for e := range n.Walk(syntax.Node.Broken) {
-		if e.Is("ERROR") || e.Missing() {
-			r.file.Faults = append(r.file.Faults, e.Line())
-			return
-		}
-	}
-	r.file.Faults = append(r.file.Faults, n.Line())
-}
-
-// counter is what counts for the shape of a body.
-var counter = mask.Counter{
-	"comment": mask.Comment, "call_expression": mask.Call, "type_conversion_expression": mask.Call,
-	"if_statement": mask.Branch | mask.Nest, "for_statement": mask.Branch | mask.Nest,
-	"expression_case": mask.Branch, "type_case": mask.Branch, "communication_case": mask.Branch,
-	"expression_switch_statement": mask.Nest, "type_switch_statement": mask.Nest, "select_statement": mask.Nest,
-	"func_literal": mask.Nest, "binary_expression": mask.Logic,
 }
 
 // receiverType is T of (t *T[P]).

@@ -78,9 +78,9 @@ func (r *maskReader) imports() {
 		}
 	}
 	r.resolveImports()
-	r.file.Repair = r.repair
+	r.File.Repair = r.repair
 	if slices.ContainsFunc(r.specs, func(s spec) bool { return s.name == "." }) {
-		r.file.Stars = r.stars
+		r.File.Stars = r.stars
 	}
 }
 
@@ -117,7 +117,7 @@ func (r *maskReader) resolveImports() {
 		if s.name == "." {
 			i.Name, i.Local = "*", ""
 		}
-		r.file.Imports = append(r.file.Imports, i)
+		r.File.Imports = append(r.File.Imports, i)
 	}
 }
 

@@ -14,7 +14,7 @@ func (r *maskReader) returned() {
 			return true
 		}
 		i := r.owner(body.Lbrace + 1)
-		if i < 0 || r.file.Functions[i].Body.Start != r.code.offset(body.Lbrace)+1 {
+		if i < 0 || r.File.Functions[i].Body.Start != r.code.offset(body.Lbrace)+1 {
 			return true
 		}
 		made, literal := returnedLiteral(body.List[len(body.List)-1])
@@ -24,7 +24,7 @@ func (r *maskReader) returned() {
 		open, end := r.code.offset(literal.Body.Lbrace)+1, r.code.offset(literal.Body.Rbrace)
 		text := "return " + string(r.source[r.code.offset(made.Pos()):open]) + inBraces(r.source[open:end], r.fails[i]) +
 			string(r.source[end:r.code.offset(made.End())])
-		f := &r.file.Functions[i]
+		f := &r.File.Functions[i]
 		f.Returned = inBraces(r.source[f.Body.Start:f.Body.End], text)
 		return true
 	})

@@ -46,10 +46,7 @@ func (r *reader) function(m syntax.Match) (mask.Function, bool) {
 	if m.Node.Is("assignment") {
 		return r.lambda(m), true
 	}
-	def, whole := m.Node, m.Node
-	if up := def.Parent(); up.Is("decorated_definition") {
-		whole = up
-	}
+	def, whole := m.Node, whole(m.Node)
 	name := r.Qualified(m.At("name").Text())
 	decorators := decoratorsOf(whole)
 	l, ok := lay(def)
@@ -71,6 +68,14 @@ func (r *reader) function(m syntax.Match) (mask.Function, bool) {
 	}
 	f.Strict = l.text(text...)
 	return f, true
+}
+
+// whole is a definition with its decorators.
+func whole(def syntax.Node) syntax.Node {
+	if up := def.Parent(); up.Is("decorated_definition") {
+		return up
+	}
+	return def
 }
 
 // lambda is a name bound to one.
@@ -140,7 +145,7 @@ func (r *reader) class(m syntax.Match) (mask.Class, bool) {
 		}
 	}
 	r.bases = append(r.bases, words)
-	return mask.Class{Name: m.At("name").Text()}, true
+	return mask.Class{Name: m.At("name").Text(), Span: rangeOf(whole(m.Node))}, true
 }
 
 // literals have the methods of the language, and none of the project's.
