@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -174,40 +173,100 @@ func (f *function) ran(at Seen) bool {
 // resort, for a mask without an environment: it follows names alone, so it keeps some functions that do not run, and misses
 // what is called by a table, an operator or a computed name.
 func (p *project) byNames(ctx context.Context, native []int, seen func(*unit) bool, out map[int]string) {
-	var queue []int
-	take := func(f int, from string) {
-		if out[f] == "" && !seen(p.of(f).unit) {
-			out[f] = "runs when " + from + " is loaded"
-			queue = append(queue, f)
-		}
-	}
-	calls := func(u *unit, all []Ref, from string) {
-		for _, r := range all {
-			found := p.mayCall(u, r.Path)
-			if len(found) == 0 && from == "" && r.Class >= 0 { // in the body of a class its members have bare names
-				found = u.byLast[r.Path[len(r.Path)-1]]
-			}
-			for _, f := range found {
-				take(f, cmp.Or(from, fmt.Sprintf("%s:%d", u.path, r.Line)))
-			}
-		}
-	}
+	l := &loading{project: p, seen: seen, out: out, known: map[key]bool{}}
 	for _, f := range native {
-		take(f, fmt.Sprintf("%s:%d", p.of(f).unit.path, p.of(f).Line))
+		l.take(f, fmt.Sprintf("%s:%d", p.of(f).unit.path, p.of(f).Line))
 	}
 	for u := range p.until(ctx) {
 		if u.outside || seen(u) {
 			continue
 		}
-		calls(u, u.loads, "")
+		for _, r := range u.loads {
+			l.call(u, r, fmt.Sprintf("%s:%d", u.path, r.Line), true)
+		}
 		for _, f := range u.functions {
 			if f.Construct == Hook {
-				calls(u, f.Runs, fmt.Sprintf("%s:%d", u.path, f.Line))
+				l.calls(u, f, fmt.Sprintf("%s:%d", u.path, f.Line))
 			}
 		}
 	}
-	for ; len(queue) > 0 && ctx.Err() == nil; queue = queue[1:] {
-		f, from := p.of(queue[0]), strings.TrimSuffix(strings.TrimPrefix(out[queue[0]], "runs when "), " is loaded")
-		calls(f.unit, f.Runs, from)
+	for ; len(l.queue) > 0 && ctx.Err() == nil; l.queue = l.queue[1:] {
+		f, from := p.of(l.queue[0]), strings.TrimSuffix(strings.TrimPrefix(out[l.queue[0]], "runs when "), " is loaded")
+		l.calls(f.unit, f, from)
+	}
+}
+
+// loading is the rule of plain names at work.
+type loading struct {
+	*project
+	seen    func(*unit) bool
+	out     map[int]string
+	queue   []int
+	made    []key        // classes of which something makes an object, in order
+	waiting []key        // names that are called on objects: of the classes that are made
+	known   map[key]bool // both; a name that is called is known with a dot before it
+}
+
+func (l *loading) take(f int, from string) {
+	if l.out[f] == "" && !l.seen(l.of(f).unit) {
+		l.out[f] = "runs when " + from + " is loaded"
+		l.queue = append(l.queue, f)
+	}
+}
+
+func (l *loading) calls(u *unit, f *function, from string) {
+	for _, r := range f.Runs {
+		l.call(u, r, from, false)
+	}
+}
+
+// call follows one call. One that stands in no function may be of the class around it, which has no objects yet.
+func (l *loading) call(u *unit, r Ref, from string, first bool) {
+	name := r.Path[len(r.Path)-1]
+	at := key{u.family, name}
+	if len(r.Path) == 1 && l.classes[at] {
+		l.make(at, from)
+	}
+	if l.onObject(u, r.Path) {
+		if asked := (key{u.family, "." + name}); !l.known[asked] {
+			l.known[asked], l.waiting = true, append(l.waiting, at)
+			for _, class := range l.made {
+				l.member(class, at, from)
+			}
+		}
+		return
+	}
+	found := l.mayCall(u, r.Path)
+	switch {
+	case u.means.Everywhere && first && len(r.Path) == 1:
+		found = slices.DeleteFunc(slices.Clone(found), func(f int) bool {
+			return l.of(f).unit != u && l.of(f).Class >= 0 && !l.of(f).Single && l.of(f).Construct != Constructor
+		})
+	case len(found) == 0 && first && r.Class >= 0: // in the body of a class its members have bare names
+		found = u.byLast[name]
+	}
+	for _, f := range found {
+		l.take(f, from)
+	}
+}
+
+// make notes that there is an object of a class.
+func (l *loading) make(class key, from string) {
+	if l.known[class] {
+		return
+	}
+	l.known[class], l.made = true, append(l.made, class)
+	for _, name := range l.waiting {
+		l.member(class, name, from)
+	}
+}
+
+// member takes a method of a class of which there is an object.
+func (l *loading) member(class, name key, from string) {
+	if class.family != name.family {
+		return
+	}
+	for _, f := range l.members[place{class.family, class.name, name.name}] {
+		l.take(f, from)
 	}
 }

@@ -89,16 +89,14 @@ func (p *project) few(u *unit, name string) []int {
 }
 
 // anywhere is mayCall where a name needs no import: the functions of the file, what makes objects of a class of that name,
-// the members of the class that stands before it, and else those of the name where they are few. A class that is not of the
-// tree, by its capital letter, has none.
+// the members of the class that stands before it, and else those of the name where they are few.
 func (p *project) anywhere(u *unit, parts []string) []int {
 	name := parts[len(parts)-1]
 	if len(parts) > 1 {
-		owner := parts[len(parts)-2]
-		if found := p.members[place{u.family, owner, name}]; len(found) > 0 {
+		if found := p.members[place{u.family, parts[len(parts)-2], name}]; len(found) > 0 {
 			return found
 		}
-		if owner != "" && owner[0] >= 'A' && owner[0] <= 'Z' && !p.classes[key{u.family, owner}] {
+		if p.isForeign(u, parts[len(parts)-2]) {
 			return nil
 		}
 	}
@@ -109,6 +107,20 @@ func (p *project) anywhere(u *unit, parts []string) []int {
 		return found
 	}
 	return p.few(u, name)
+}
+
+// isForeign tells a class that is not of the tree by its capital letter.
+func (p *project) isForeign(u *unit, name string) bool {
+	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && !p.classes[key{u.family, name}]
+}
+
+// self are the words for the object or the class around.
+var self = []string{"self", "this", "$this", "static", "Self", "super", "parent", "base"}
+
+// onObject reports whether something is called on an object of which the class is not known.
+func (p *project) onObject(u *unit, parts []string) bool {
+	owner := parts[max(0, len(parts)-2)]
+	return u.means.Everywhere && len(parts) > 1 && !slices.Contains(self, owner) && !p.classes[key{u.family, owner}] && !p.isForeign(u, owner)
 }
 
 // brings is the import by which a unit has a name.

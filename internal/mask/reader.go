@@ -173,12 +173,9 @@ func (r *Reader) called(n syntax.Node, function int, path []string) {
 	r.File.Functions[function].Runs = append(r.File.Functions[function].Runs, ref)
 }
 
-// local notes a variable of the function around; what is at the top of a file may be a function.
+// local notes a variable of the function around, or of the code of the file.
 func (r *Reader) local(n syntax.Node) {
 	f := r.Function()
-	if f < 0 {
-		return
-	}
 	if r.locals[f] == nil {
 		r.locals[f] = map[string]bool{}
 	}
@@ -191,7 +188,7 @@ func (r *Reader) isLocal(name string) bool {
 			return true
 		}
 	}
-	return false
+	return r.locals[-1][name]
 }
 
 // faults are the lines of syntax errors outside of functions.

@@ -13,8 +13,8 @@
 (const_declaration) @later
 (parameter_declaration name: (identifier) @local)
 (short_var_declaration left: (expression_list (identifier) @local))
+(block (var_declaration (var_spec name: (identifier) @local)))
 (range_clause left: (expression_list (identifier) @local))
-(var_spec name: (identifier) @local)
 
 ; The shape of a body.
 (if_statement) @branch @nest

@@ -131,6 +131,10 @@ func (r *reader) call(m syntax.Match) []string {
 	switch {
 	case r.inTask(n):
 		return nil
+	case !of.Is() && (name == "lambda" || name == "proc"): // its block waits for a call
+		r.Later(n)
+	case slices.Contains(senders, name):
+		return symbol(n.Child("arguments").First())
 	case name == "new" && of.Is("constant", "scope_resolution"): // the constructor runs
 		return constant(of)
 	case of.Is():
@@ -139,6 +143,17 @@ func (r *reader) call(m syntax.Match) []string {
 		return r.own()
 	}
 	return []string{name}
+}
+
+// senders call the method whose name they get.
+var senders = []string{"send", "public_send", "__send__"}
+
+// symbol is the name in :name.
+func symbol(n syntax.Node) []string {
+	if name, ok := strings.CutPrefix(n.Text(), ":"); ok && n.Is("simple_symbol") {
+		return []string{name}
+	}
+	return nil
 }
 
 // bare is a call without arguments, or a bare private, or public again, in the body of a class.

@@ -21,6 +21,8 @@
 (binary (identifier) @use)
 (element_reference object: (identifier) @use)
 
+(lambda) @later
+
 ; Variables.
 (assignment left: (identifier) @local)
 (left_assignment_list (identifier) @local)
@@ -28,6 +30,8 @@
 (method_parameters (_ name: (identifier) @local))
 (block_parameters (identifier) @local)
 (block_parameters (_ name: (identifier) @local))
+(lambda_parameters (identifier) @local)
+(lambda_parameters (_ name: (identifier) @local))
 (for pattern: (identifier) @local)
 (exception_variable (identifier) @local)
 
