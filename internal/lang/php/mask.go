@@ -72,52 +72,49 @@ func (Masker) Query(syntax.Language) string { return query }
 // reader reads one file.
 type reader struct {
 	mask.Reader
+	spaces  []string          // namespaces that the file declares, in order; "" for none
 	aliases map[string]string // the last part of a whole name, by the name that this file gives it
 }
 
 // Read says what a file declares.
 func (Masker) Read(file string, tree *syntax.Tree) *mask.File {
 	r := &reader{aliases: map[string]string{}}
-	r.OnFunction, r.OnClass, r.OnCall, r.OnImport = r.function, r.class, r.call, r.alias
+	r.OnFunction, r.OnClass, r.OnCall, r.OnImport, r.OnOther = r.function, r.class, r.call, r.alias, r.space
 	f := r.Reader.Read(tree)
-	f.Modules = modules(f, spaces(tree), strings.TrimSuffix(file, path.Ext(file)))
+	f.Modules = append(r.modules(), strings.TrimSuffix(file, path.Ext(file)))
 	return f
 }
 
-// spaces are the namespaces that a file declares, in order; "" for none.
-func spaces(tree *syntax.Tree) []string {
+// space notes a namespace.
+func (r *reader) space(m syntax.Match) {
+	if m.Is("namespace") {
+		r.spaces = append(r.spaces, m.Node.Child("name").Text())
+	}
+}
+
+// modules are the namespaces, in which files find each other's names, then the classes with theirs. The path comes after
+// them: that is what require goes by.
+func (r *reader) modules() []string {
+	if len(r.spaces) == 0 {
+		r.spaces = []string{""}
+	}
 	var all []string
-	for _, m := range tree.Matches() {
-		if m.Is("namespace") {
-			all = append(all, m.Node.Child("name").Text())
+	for _, s := range r.spaces {
+		if s = cmp.Or(s, global); !slices.Contains(all, s) {
+			all = append(all, s)
 		}
 	}
-	if len(all) == 0 {
-		return []string{""}
+	// With several namespaces in one file, which class is in which is not known.
+	for _, c := range r.File.Classes {
+		if c.Parent < 0 && c.Name != anonymous && len(r.spaces) == 1 {
+			all = append(all, strings.TrimPrefix(r.spaces[0]+`\`+c.Name, `\`))
+		}
 	}
 	return all
 }
 
 // global is the module of what has no namespace.
 const global = `\`
-
-// modules are the namespaces, in which files find each other's names, then the classes with theirs, then the path: that is
-// what require goes by.
-func modules(f *mask.File, spaces []string, file string) []string {
-	var all []string
-	for _, s := range spaces {
-		if s = cmp.Or(s, global); !slices.Contains(all, s) {
-			all = append(all, s)
-		}
-	}
-	// With several namespaces in one file, which class is in which is not known.
-	for _, c := range f.Classes {
-		if c.Parent < 0 && c.Name != anonymous && len(spaces) == 1 {
-			all = append(all, strings.TrimPrefix(spaces[0]+`\`+c.Name, `\`))
-		}
-	}
-	return append(all, file)
-}
 
 // anonymous is how a class without a name is called here.
 const anonymous = "anonymous"

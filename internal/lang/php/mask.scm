@@ -22,7 +22,7 @@
 (namespace_use_group_clause (namespace_aliasing_clause)) @import
 
 ; An attribute is made when somebody asks for it.
-(attribute_list) @later
+(attribute_list) @skip
 
 ; The shape of a body.
 (if_statement) @branch @nest
