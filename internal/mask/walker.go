@@ -90,15 +90,22 @@ func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 
 // AddClass writes down a class and enters it. Name is not yet qualified.
 func (w *Walker) AddClass(n syntax.Node, c Class) int {
-	at := w.top()
-	c.Parent, c.Name = at.class, at.prefix+c.Name
+	at, name := w.top(), c.Name
+	c.Parent, c.Name = at.class, at.prefix+name
 	if c.Span.Len() == 0 {
 		c.Span = Range{n.Start(), n.End()}
 	}
 	w.File.Classes = append(w.File.Classes, c)
 	index := len(w.File.Classes) - 1
-	w.scopes = append(w.scopes, scope{n, at.function, index, true, c.Name + "."})
+	w.Enter(n, index, name)
 	return index
+}
+
+// Enter goes into a block of a class that is written down already; of class -1 into what has no more than a name. Name is
+// not yet qualified.
+func (w *Walker) Enter(n syntax.Node, class int, name string) {
+	at := w.top()
+	w.scopes = append(w.scopes, scope{n, at.function, class, class >= 0, at.prefix + name + "."})
 }
 
 // Use writes down a name in use: to the functions around, else to what loads.

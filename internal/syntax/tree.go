@@ -238,6 +238,14 @@ func (n Node) Before() Node {
 	return before
 }
 
+// After is the node after it below the same parent; none for the last.
+func (n Node) After() Node {
+	if up := n.Parent(); up.Is() && n.c().last < up.c().last {
+		return Node{n.tree, n.c().last}
+	}
+	return Node{}
+}
+
 // Children are the nodes directly below, tokens included.
 func (n Node) Children() iter.Seq[Node] {
 	return func(yield func(Node) bool) {

@@ -10,22 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBefore: the sibling before a node, however deep what lies between.
-func TestBefore(t *testing.T) {
+// TestSiblings: those before a node and after it, however deep what lies between.
+func TestSiblings(t *testing.T) {
 	t.Parallel()
 	tree, err := ParseTree(Python, []byte("# a\ndef f(b=(1, [2])): return g(3)\nx\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got []string
 	var last Node
-	for c := range tree.Root().Children() {
-		last = c
+	var after, before []string
+	for n := tree.Root().First(); n.Is(); n = n.After() {
+		last, after = n, append(after, n.Kind())
 	}
 	for n := last; n.Is(); n = n.Before() {
-		got = append(got, n.Kind())
+		before = append(before, n.Kind())
 	}
-	if diff := cmp.Diff([]string{"expression_statement", "function_definition", "comment"}, got); diff != "" {
+	want := []string{"comment", "function_definition", "expression_statement"}
+	slices.Reverse(before)
+	if diff := cmp.Diff([][]string{want, want}, [][]string{after, before}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

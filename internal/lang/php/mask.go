@@ -5,6 +5,8 @@
 package php
 
 import (
+	"cmp"
+	_ "embed" // the query
 	"path"
 	"slices"
 	"strings"
@@ -23,7 +25,7 @@ func (Masker) Name() string { return "php" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{SharedModules: true}
+	return mask.Semantics{ByName: true, Everywhere: true}
 }
 
 // Grammar knows files by their ending; a script without one is of no concern.
@@ -61,113 +63,127 @@ func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	return mask.Whole{}
 }
 
-// counter is what counts for the shape of a body.
-var counter = mask.Counter{
-	"if_statement": mask.Branch | mask.Nest, "else_if_clause": mask.Branch,
-	"for_statement": mask.Branch | mask.Nest, "foreach_statement": mask.Branch | mask.Nest,
-	"while_statement": mask.Branch | mask.Nest, "do_statement": mask.Branch | mask.Nest,
-	"switch_statement": mask.Nest, "case_statement": mask.Branch,
-	"match_expression": mask.Nest, "match_conditional_expression": mask.Branch,
-	"conditional_expression": mask.Branch, "binary_expression": mask.Logic,
-	"try_statement": mask.Nest, "catch_clause": mask.Branch,
-	"anonymous_function_creation_expression": mask.Nest, "arrow_function": mask.Nest,
-	"function_call_expression": mask.Call, "member_call_expression": mask.Call,
-	"nullsafe_member_call_expression": mask.Call, "scoped_call_expression": mask.Call,
-	"object_creation_expression": mask.Call, "comment": mask.Comment,
-}
+//go:embed mask.scm
+var query string
+
+// Query is mask.scm.
+func (Masker) Query(syntax.Language) string { return query }
 
 // reader reads one file.
 type reader struct {
-	*mask.Walker
-	tree      *syntax.Tree
-	namespace string
-	spaces    []string // namespaces declared, in order
-	// locals are the classes of variables, by function: parameters with a type, and
-	// what was made with new. The last one is that of the file.
-	locals  map[int]map[string]mask.Ref
-	written map[string]bool // imports made of names that are written in full
-	routes  routes
+	mask.Reader
+	spaces  []string          // namespaces that the file declares, in order; "" for none
+	aliases map[string]string // the last part of a whole name, by the name that this file gives it
 }
 
 // Read says what a file declares.
 func (Masker) Read(file string, tree *syntax.Tree) *mask.File {
-	r := &reader{Walker: mask.NewWalker(tree), tree: tree, locals: map[int]map[string]mask.Ref{}, written: map[string]bool{}}
-	for n := range tree.All() {
-		if r.Step(n) {
-			r.node(n)
-		}
-	}
-	r.modules(file)
-	return r.File
+	r := &reader{aliases: map[string]string{}}
+	r.OnFunction, r.OnClass, r.OnCall, r.OnImport, r.OnOther = r.function, r.class, r.call, r.alias, r.space
+	f := r.Reader.Read(tree)
+	f.Modules = append(r.modules(), strings.TrimSuffix(file, path.Ext(file)))
+	return f
 }
 
-func (r *reader) node(n syntax.Node) {
+// space notes a namespace.
+func (r *reader) space(m syntax.Match) {
+	if m.Is("namespace") {
+		r.spaces = append(r.spaces, m.Node.Child("name").Text())
+	}
+}
+
+// modules are the namespaces, in which files find each other's names, then the classes with theirs. The path comes after
+// them: that is what require goes by.
+func (r *reader) modules() []string {
+	if len(r.spaces) == 0 {
+		r.spaces = []string{""}
+	}
+	var all []string
+	for _, s := range r.spaces {
+		if s = cmp.Or(s, global); !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	// With several namespaces in one file, which class is in which is not known.
+	for _, c := range r.File.Classes {
+		if c.Parent < 0 && c.Name != anonymous && len(r.spaces) == 1 {
+			all = append(all, strings.TrimPrefix(r.spaces[0]+`\`+c.Name, `\`))
+		}
+	}
+	return all
+}
+
+// global is the module of what has no namespace.
+const global = `\`
+
+// anonymous is how a class without a name is called here.
+const anonymous = "anonymous"
+
+func (r *reader) class(m syntax.Match) (mask.Class, bool) {
+	if m.Node.Is("object_creation_expression") {
+		return mask.Class{Name: anonymous}, true
+	}
+	return mask.Class{Name: m.At("name").Text()}, true
+}
+
+// alias notes the name that a file gives to what has another one elsewhere.
+func (r *reader) alias(n syntax.Node) {
+	local := n.First("namespace_aliasing_clause").First("name").Text()
+	r.aliases[local] = last(n.First("name", "qualified_name", "namespace_name"))
+}
+
+// last is the last part of a name that may be written with its namespace.
+func last(n syntax.Node) string {
+	text := n.Text()
+	return text[strings.LastIndexByte(text, '\\')+1:]
+}
+
+// name is that of a class or of a function, without its namespace.
+func (r *reader) name(n syntax.Node) string {
+	name := last(n)
+	return cmp.Or(r.aliases[name], name)
+}
+
+// call is what is called: a function, a method behind what it is called on, or a class of which an object is made. f(...)
+// only names f.
+func (r *reader) call(m syntax.Match) []string {
+	n := m.Node
+	if n.Child("arguments").Has("variadic_placeholder") {
+		return nil
+	}
 	switch n.Kind() {
-	case "namespace_definition":
-		r.namespace = n.Child("name").Text()
-		r.spaces = append(r.spaces, r.namespace)
-	case "namespace_use_declaration":
-		r.imports(n)
-	case "class_declaration", "interface_declaration", "trait_declaration", "enum_declaration":
-		r.class(n, n.Child("name").Text())
 	case "object_creation_expression":
-		r.made(n)
-	case "attribute_list", "use_list": // made when they are asked for; renames
-		r.Skip(n)
-	case "use_declaration":
-		for c := range n.Children() {
-			r.base(c)
+		return r.made(n)
+	case "function_call_expression":
+		if f := n.Child("function"); f.Is("name", "qualified_name") {
+			return []string{r.name(f)}
 		}
-	case "method_declaration", "function_definition":
-		r.function(n)
-	case "simple_parameter", "property_promotion_parameter":
-		r.parameter(n)
-	case "property_declaration":
-		r.property(n)
-	case "assignment_expression":
-		r.assignment(n)
-	case "yield_expression":
-		r.generator(n)
-	default:
-		r.use(n)
+		return nil
 	}
+	of, name := cmp.Or(n.Child("scope"), n.Child("object")), n.Child("name").Text()
+	if of.Is("name", "qualified_name") {
+		return []string{r.name(of), name}
+	}
+	path := mask.Callee(of)
+	if path == nil {
+		path = []string{"?"}
+	}
+	return append(path, name)
 }
 
-// class enters a class. One without a name is made where it is declared, and its
-// members are declared all the same.
-func (r *reader) class(n syntax.Node, name string) {
-	if r.Deep() {
-		return
+// made is the class of new C, new self and new static.
+func (r *reader) made(n syntax.Node) []string {
+	class := n.First("name", "qualified_name", "relative_scope")
+	switch name := strings.ToLower(class.Text()); {
+	case !class.Is():
+		return nil
+	case name != "self" && name != "static":
+		return []string{r.name(class)}
+	case r.Class() < 0:
+		return nil
 	}
-	class := r.AddClass(n, mask.Class{Name: name})
-	for c := range n.Children() {
-		switch c.Kind() {
-		case "base_clause", "class_interface_clause":
-			for name := range c.Children() {
-				r.base(name)
-			}
-		case "attribute_list":
-			r.routes.class(c, class)
-		}
-	}
-}
-
-func (r *reader) base(n syntax.Node) {
-	if class := r.Class(); class >= 0 && n.Is("name", "qualified_name") {
-		ref := mask.Ref{Path: r.name(n), Use: mask.Inherited, Class: class}
-		r.File.Classes[class].Bases = append(r.File.Classes[class].Bases, ref)
-	}
-}
-
-// made is new C(…), or new class (…) {…}.
-func (r *reader) made(n syntax.Node) {
-	if n.Has("class") && n.Has("declaration_list") {
-		r.class(n, "anonymous")
-		return
-	}
-	if class := r.object(n); class[0] != "?" {
-		r.Use(n, mask.Called, class...)
-	}
+	own := r.File.Classes[r.Class()].Name
+	return []string{own[strings.LastIndexByte(own, '.')+1:]}
 }
 
 // magic are the methods that the language calls; they are documented at
@@ -180,34 +196,26 @@ var magic = map[string]mask.Construct{
 	"__invoke": mask.Special, "__set_state": mask.Special, "__clone": mask.Special, "__debuginfo": mask.Special,
 }
 
-func (r *reader) function(n syntax.Node) {
-	if r.Deep() {
-		return
-	}
-	name, body := n.Child("name"), n.Child("body")
+func (r *reader) function(m syntax.Match) (mask.Function, bool) {
+	n, name, body := m.Node, m.At("name"), m.Node.Child("body")
 	f := mask.Function{Name: name.Text(), Construct: mask.Plain, Public: true, Line: name.Line(), Doc: r.Documented(n, "/**")}
 	if r.Member() {
-		f.Construct = mask.Method
+		f.Construct = cmp.Or(magic[strings.ToLower(f.Name)], mask.Method)
 		f.Public = !n.First("visibility_modifier").Has("private", "protected")
-		if c, ok := magic[strings.ToLower(f.Name)]; ok {
-			f.Construct = c
-		}
 	}
-	text := r.tree.Source
-	switch {
-	case !body.Is() || body.End()-body.Start() < 2 || text[body.Start()] != '{' || text[body.End()-1] != '}':
+	if text := body.Text(); !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
 		f.Construct = mask.Bodiless
-	default:
-		statement := "throw new \\BadMethodCallException('masked: " + escaped(r.Qualified(f.Name)) + "');"
-		block := mask.Range{Start: body.Start(), End: body.End()}
-		f.Body, f.Strict = mask.Braced(text, block, statement)
-		f.Shape = counter.Shape(body, mask.Range{Start: block.Start + 1, End: block.End - 1})
-		if f.Construct != mask.Destructor && trivial(body) {
-			f.Construct = mask.Trivial
-		}
+		return f, true
 	}
-	index := r.AddFunction(n, f)
-	r.routes.function(r, n, index)
+	switch plain := f.Construct == mask.Plain || f.Construct == mask.Method; {
+	case f.Construct != mask.Destructor && trivial(body):
+		f.Construct = mask.Trivial
+	case plain && yields(body):
+		f.Construct = mask.Generator
+	}
+	statement := "throw new \\BadMethodCallException('masked: " + escaped(r.Qualified(f.Name)) + "');"
+	f.Body, f.Strict = mask.Braced(n.Tree().Source, mask.Range{Start: body.Start(), End: body.End()}, statement)
+	return f, true
 }
 
 // escaped is a text as it stands between single quotes.
@@ -236,42 +244,14 @@ func trivial(body syntax.Node) bool {
 	return strings.Contains(class, "notimplemented") || strings.HasSuffix(class, "badmethodcallexception")
 }
 
-// generator marks the function that a yield belongs to, where that is a declared one.
-func (r *reader) generator(n syntax.Node) {
-	if n.Above("function_definition", "method_declaration", "anonymous_function_creation_expression", "arrow_function").Is("function_definition", "method_declaration") {
-		if f := &r.File.Functions[r.Function()]; f.Construct == mask.Plain || f.Construct == mask.Method {
-			f.Construct = mask.Generator
+// yields reports whether a body is that of a generator: what is inside of other functions is theirs.
+func yields(body syntax.Node) bool {
+	for n := range body.Walk(func(n syntax.Node) bool { return !n.Is(functions...) }) {
+		if n.Is("yield_expression") {
+			return true
 		}
 	}
+	return false
 }
 
-// modules are the namespaces, in which files find each other's names, then the classes
-// with theirs, then the path: that is what require goes by.
-func (r *reader) modules(file string) {
-	if len(r.spaces) == 0 {
-		r.spaces = []string{""}
-	}
-	for _, s := range r.spaces {
-		if s == "" {
-			s = global
-		}
-		if !slices.Contains(r.File.Modules, s) {
-			r.File.Modules = append(r.File.Modules, s)
-		}
-	}
-	// With several namespaces in one file, which class is in which is not told.
-	for _, c := range r.File.Classes {
-		if c.Parent < 0 && c.Name != "anonymous" && len(r.spaces) == 1 {
-			r.File.Modules = append(r.File.Modules, joined(r.spaces[0], c.Name))
-		}
-	}
-	if r.spaces[0] != "" {
-		// A function that the namespace does not have is looked for in the global one.
-		r.File.Imports = append(r.File.Imports, mask.Import{Module: global, Name: "*"})
-	}
-	r.File.Modules = append(r.File.Modules, strings.TrimSuffix(file, path.Ext(file)))
-	r.included(file)
-}
-
-// global is the module of what has no namespace.
-const global = `\`
+var functions = []string{"function_definition", "method_declaration", "anonymous_function_creation_expression", "arrow_function"}

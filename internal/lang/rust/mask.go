@@ -7,6 +7,7 @@ package rust
 
 import (
 	"bytes"
+	_ "embed" // the query
 	"path"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func (Masker) Name() string { return "rust" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{FullNames: true}
+	return mask.Semantics{ByName: true, Everywhere: true}
 }
 
 // Grammar is Rust's for Rust files.
@@ -68,20 +69,41 @@ var (
 	macroCrate = lazyregexp.New(`(?m)^[ \t]*(#\[proc_macro|extern crate proc_macro\b|(pub )?use (::)?(proc_macro|syn|quote)(::|;))`)
 )
 
-// Read says what a Rust file holds.
+//go:embed mask.scm
+var query string
+
+// Query is mask.scm.
+func (Masker) Query(syntax.Language) string { return query }
+
+// reader reads one file.
+type reader struct {
+	mask.Reader
+	classes map[string]int        // by name, index in File.Classes
+	written map[int]mask.Function // by macros: by the index of their body
+	tests   int                   // byte until which everything is for tests only
+	lints   []mask.Range
+}
+
+// Read says what a Rust file holds. Nothing runs when a crate is loaded: values of constants and statics are made by the
+// compiler, of functions that are const.
 func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
-	r := &maskReader{file: &mask.File{}, source: tree.Source, owner: -1, classes: map[string]int{}, seen: map[string]bool{}}
-	r.module = moduleOf(p)
-	r.file.Modules = []string{strings.Join(r.module, "::")}
-	r.walk(tree.Root(), around{class: -1, parent: -1})
-	if len(r.file.Faults) == 0 && !slices.ContainsFunc(r.file.Functions, func(f mask.Function) bool { return f.Broken }) {
-		r.fault(tree.Root()) // one in a place that is not looked at (a type, an attribute)
-	}
+	r := &reader{classes: map[string]int{}, written: map[int]mask.Function{}}
+	r.OnFunction, r.OnClass, r.OnCall, r.OnOther = r.function, r.class, r.call, r.other
+	f := r.Reader.Read(tree)
+	f.Modules, f.Compiled, f.Loads = []string{strings.Join(moduleOf(p), "::")}, Masker{}.Compiled(p, tree), nil
 	if len(r.lints) > 0 {
-		r.file.Repair = r.repair
+		f.Repair = r.repair
 	}
-	r.file.Compiled = Masker{}.Compiled(p, tree)
-	return r.file
+	return f
+}
+
+func (r *reader) other(m syntax.Match) {
+	switch {
+	case m.Is("attribute"):
+		r.attribute(m.Node)
+	case m.Is("macro"):
+		r.macro(m.Node)
+	}
 }
 
 // moduleOf is a file's path of modules. The crate is called as its folder is, and
@@ -104,11 +126,34 @@ func moduleOf(p string) []string {
 	return out
 }
 
-// counter is what counts for the shape of a body.
-var counter = mask.Counter{
-	"line_comment": mask.Comment, "block_comment": mask.Comment,
-	"call_expression": mask.Call, "macro_invocation": mask.Call, "binary_expression": mask.Logic,
-	"if_expression": mask.Branch | mask.Nest, "match_expression": mask.Nest, "match_arm": mask.Branch,
-	"while_expression": mask.Branch | mask.Nest, "for_expression": mask.Branch | mask.Nest,
-	"loop_expression": mask.Branch | mask.Nest, "closure_expression": mask.Nest, "try_expression": mask.Branch,
+// call is what is called, of a path with arguments of types the names alone.
+func (r *reader) call(m syntax.Match) []string {
+	if m.Is("use") {
+		return token(m.Node, m.At("arguments"))
+	}
+	of := m.Node.Child("function")
+	if of.Is("generic_function") {
+		of = of.Child("function")
+	}
+	path := mask.Callee(of)
+	if of.Is("scoped_identifier") {
+		path = append(typeName(of.Child("path")), of.Child("name").Text())
+	}
+	if len(path) == 2 && strings.EqualFold(path[0], "self") && r.Class() >= 0 {
+		class := r.File.Classes[r.Class()].Name
+		path[0] = class[strings.LastIndexByte(class, '.')+1:]
+	}
+	return path
+}
+
+// token is a name among what a macro is given that is called there.
+func token(name, arguments syntax.Node) []string {
+	source, at := name.Tree().Source, name.Start()
+	switch {
+	case name.End() != arguments.Start() || source[name.End()] != '(':
+		return nil
+	case at > 0 && (source[at-1] == '.' || source[at-1] == ':'):
+		return []string{"?", name.Text()}
+	}
+	return []string{name.Text()}
 }

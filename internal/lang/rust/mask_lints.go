@@ -15,7 +15,7 @@ var _ mask.Settled = Masker{}
 // parameters that nothing reads, functions that nothing calls, imports that nothing
 // uses. A file knows nothing of the others of its crate, so it does not matter what is
 // masked here.
-func (r *maskReader) repair(func(function int) bool) []mask.Edit {
+func (r *reader) repair(func(function int) bool) []mask.Edit {
 	var edits []mask.Edit
 	for _, at := range r.lints {
 		edits = append(edits, mask.Edit{Range: at, Text: "warn"})
@@ -24,12 +24,12 @@ func (r *maskReader) repair(func(function int) bool) []mask.Edit {
 }
 
 // lint notes deny and forbid of an attribute that speaks of what is unused.
-func (r *maskReader) lint(n syntax.Node) {
+func (r *reader) lint(n syntax.Node) {
 	for id := range n.Within() {
 		if !id.Is("identifier") || id.Text() != "deny" && id.Text() != "forbid" {
 			continue
 		}
-		rest := string(r.source[id.End():n.End()])
+		rest := string(n.Tree().Source[id.End():n.End()])
 		if end := strings.IndexByte(rest, ')'); end >= 0 && unused.MatchString(rest[:end]) {
 			r.lints = append(r.lints, mask.Range{Start: id.Start(), End: id.End()})
 		}

@@ -8,55 +8,57 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// written is what the macros of a file write: functions whose text stands whole in the
-// right side of a rule, up to the variables in it.
-type written struct {
-	at     around
+// rule is one of a macro, with the functions whose text stands whole in what it writes, up to the variables in it.
+type rule struct {
+	macro  syntax.Node
 	name   string         // of the macro
-	depths map[string]int // of the rule's variables, in repetitions
+	depths map[string]int // of the variables, in repetitions
 	vis    map[string]bool
 	bodies []syntax.Node // of the functions found
 	found  []mask.Function
+	nested int
 }
 
 // macro reads the rules of a macro_rules. What is on the left is matched and not written.
-func (r *maskReader) macro(n syntax.Node, at around) {
-	for rule := range n.Children() {
-		if !rule.Is("macro_rule") {
+func (r *reader) macro(n syntax.Node) {
+	for of := range n.Children() {
+		if !of.Is("macro_rule") {
 			continue
 		}
-		w := &written{at: at, name: at.prefix + n.Child("name").Text(), depths: map[string]int{}, vis: map[string]bool{}}
-		w.bind(rule.Child("left"), 0)
-		r.tree(rule.Child("right"), w, 0)
+		w := &rule{macro: n, name: n.Child("name").Text(), depths: map[string]int{}, vis: map[string]bool{}}
+		w.bind(of.Child("left"))
+		r.tree(of.Child("right"), w, 0)
 		for i, f := range w.found {
-			r.add(f, w.bodies[i], at, nil)
+			r.written[w.bodies[i].Index()] = f
 		}
 	}
 }
 
-func (w *written) bind(n syntax.Node, depth int) {
-	if n.Is("token_repetition_pattern") {
-		depth++
-	}
-	if n.Is("token_binding_pattern") {
+// bind notes the variables of a left side.
+func (w *rule) bind(left syntax.Node) {
+	for n := range left.Within() {
+		if !n.Is("token_binding_pattern") {
+			continue
+		}
+		depth := 0
+		for up := n.Parent(); left.Holds(up); up = up.Parent() {
+			if up.Is("token_repetition_pattern") {
+				depth++
+			}
+		}
 		name := n.Child("name").Text()
 		w.depths[name], w.vis[name] = depth, n.Child("type").Text() == "vis"
-	}
-	for c := range n.Children() {
-		if depth < deepest {
-			w.bind(c, depth)
-		}
 	}
 }
 
 // tree looks for functions among tokens. A repetition needs a variable that repeats: the
 // functions in it stay where their bodies have all of those.
-func (r *maskReader) tree(n syntax.Node, w *written, depth int) {
-	if r.depth > deepest {
+func (r *reader) tree(n syntax.Node, w *rule, depth int) {
+	if w.nested > deepest {
 		return
 	}
-	r.depth++
-	defer func() { r.depth-- }()
+	w.nested++
+	defer func() { w.nested-- }()
 	found := len(w.found)
 	if n.Is("token_repetition") {
 		depth++
@@ -65,39 +67,44 @@ func (r *maskReader) tree(n syntax.Node, w *written, depth int) {
 	for i := 0; i < len(tokens); i++ {
 		switch {
 		case tokens[i].Is("fn"):
-			i = r.written(tokens, i, w)
+			i = r.head(tokens, i, w)
 		case tokens[i].Is("identifier") && tokens[i].Text() == "macro_rules":
 			i += 2 // a macro that the macro writes: its left sides look like code
-		case tokens[i].Is("token_tree") && i > 0 && strings.TrimSpace(string(r.source[tokens[i-1].End():tokens[i].Start()])) == "!":
+		case tokens[i].Is("token_tree") && i > 0 && strings.TrimSpace(between(tokens[i-1], tokens[i])) == "!":
 			// What is given to a macro is what that makes of it.
 		case tokens[i].Is("token_tree", "token_repetition"):
 			r.tree(tokens[i], w, depth)
 		}
 	}
-	if !n.Is("token_repetition") {
-		return
+	if n.Is("token_repetition") && !w.repeats(n, w.bodies[found:], depth) {
+		w.found, w.bodies = w.found[:found], w.bodies[:found]
 	}
-	for v := range n.Within() {
-		if v.Is("metavariable") && w.depths[v.Text()] >= depth && !slices.ContainsFunc(w.bodies[found:], func(b syntax.Node) bool {
-			return b.Start() <= v.Start() && v.End() <= b.End()
-		}) {
-			return
-		}
-	}
-	w.found, w.bodies = w.found[:found], w.bodies[:found]
 }
 
-// written reads a function from its fn on, and gives the last of its tokens. Only what
+// repeats reports whether a variable that repeats stands outside of the bodies.
+func (w *rule) repeats(n syntax.Node, bodies []syntax.Node, depth int) bool {
+	for v := range n.Within() {
+		if v.Is("metavariable") && w.depths[v.Text()] >= depth && !slices.ContainsFunc(bodies, func(b syntax.Node) bool { return b.Holds(v) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// between is what stands between two nodes.
+func between(a, b syntax.Node) string { return string(a.Tree().Source[a.End():b.Start()]) }
+
+// head reads a function from its fn on, and gives the last of its tokens. Only what
 // can be nothing else is one: a name, parameters in parentheses, and braces right behind
 // those, or behind the result and conditions.
-func (r *maskReader) written(tokens []syntax.Node, fn int, w *written) int {
+func (r *reader) head(tokens []syntax.Node, fn int, w *rule) int {
 	if fn+2 >= len(tokens) || !tokens[fn+1].Is("identifier", "metavariable") {
 		return fn
 	}
 	angles, parameters, arrow, behind := 0, -1, false, false
 	for i := fn + 2; i < len(tokens); i++ {
 		t := tokens[i]
-		gap := string(r.source[tokens[i-1].End():t.Start()])
+		gap := between(tokens[i-1], t)
 		arrow = arrow || parameters >= 0 && strings.Contains(gap, "->")
 		gap = arrows.Replace(gap)
 		if strings.Contains(gap, ";") || angles == 0 && (strings.ContainsAny(gap, "=#!") || parameters < 0 && strings.HasPrefix(gap, ":")) {
@@ -107,14 +114,14 @@ func (r *maskReader) written(tokens []syntax.Node, fn int, w *written) int {
 		switch {
 		case t.Is("line_comment", "block_comment") || angles > 0:
 			continue
-		case parameters < 0 && !r.opens(t, '('), ends[t.Kind()]:
+		case parameters < 0 && !opens(t, '('), ends[t.Kind()]:
 			return fn
 		case parameters < 0:
 			parameters = i
 			continue
-		case !behind && !arrow && !r.opens(t, '{') && !t.Is("where"):
+		case !behind && !arrow && !opens(t, '{') && !t.Is("where"):
 			return fn // it may be the body, in a variable
-		case r.opens(t, '{'):
+		case opens(t, '{'):
 			r.body(tokens[:fn], tokens[fn:parameters], tokens[parameters+1:i+1], w)
 			return i
 		}
@@ -130,21 +137,21 @@ var (
 	ends = map[string]bool{"fn": true, "struct": true, "enum": true, "union": true, "trait": true, "mod": true, "use": true, "type": true, "static": true, "pub": true}
 )
 
-func (r *maskReader) opens(n syntax.Node, c byte) bool {
-	return n.Is("token_tree") && r.source[n.Start()] == c
+func opens(n syntax.Node, c byte) bool {
+	return n.Is("token_tree") && n.Tree().Source[n.Start()] == c
 }
 
 // body adds a function: what stands before it, its head, and what is behind its
 // parameters, the body last.
-func (r *maskReader) body(front, head, behind []syntax.Node, w *written) {
+func (r *reader) body(front, head, behind []syntax.Node, w *rule) {
 	name, body := head[1], behind[len(behind)-1]
 	f := mask.Function{
-		Name: w.name + "." + name.Text(), Construct: mask.Plain, Parent: w.at.parent, Class: -1, Line: name.Line(),
-		Span: mask.Range{Start: head[0].Start(), End: body.End()}, Broken: body.Broken() || w.at.broken,
+		Name: w.name + "." + name.Text(), Construct: mask.Plain, Line: name.Line(),
+		Span: mask.Range{Start: head[0].Start(), End: body.End()}, Broken: inError(w.macro),
 	}
-	b, modifiers := r.front(front, w)
+	b, modifiers := w.front(front)
 	f.Public = modifiers["pub"] && !modifiers["restricted"]
-	switch special := marked(w.at, b); {
+	switch special := r.marked(w.macro, b); {
 	case special != "":
 		f.Construct = special
 	case name.Text() == "drop":
@@ -158,20 +165,20 @@ func (r *maskReader) body(front, head, behind []syntax.Node, w *written) {
 	case modifiers["async"]:
 		f.Construct = mask.Async
 	}
-	f.Body, f.Strict = r.block(statement(f), body)
+	fill(&f, r.Qualified(f.Name), body)
 	w.found, w.bodies = append(w.found, f), append(w.bodies, body)
 }
 
 // front reads attributes and modifiers, from the function on. A variable that is no
 // visibility may hold the word const.
-func (r *maskReader) front(tokens []syntax.Node, w *written) (before, map[string]bool) {
+func (w *rule) front(tokens []syntax.Node) (before, map[string]bool) {
 	var b before
 	modifiers := map[string]bool{}
 	for _, t := range slices.Backward(tokens) {
 		switch {
-		case r.opens(t, '['):
+		case opens(t, '['):
 			b.attributes = append(b.attributes, strings.Trim(t.Text(), "[] \t"))
-		case r.opens(t, '('): // of pub
+		case opens(t, '('): // of pub
 			modifiers["restricted"] = true
 		case t.Is("const", "async", "unsafe", "extern", "default", "pub"):
 			modifiers[t.Kind()] = true
