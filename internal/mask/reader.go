@@ -15,7 +15,8 @@ import (
 //	@call      something is called there; @callee is inside of it
 //	@use       a bare name that calls something where it is no variable; it does not count for the shape
 //	@import    a statement that takes names from other files
-//	@local     a variable or a parameter of the function around: who calls it calls no function of that name
+//	@local     a variable or a parameter of the function around: who calls it calls no function of that name. Where @name is
+//	           inside of it, that is the variable, and @type its type (Typed)
 //	@head      what it calls runs with the definition of the function around, and not when that is called: a default
 //	@fault     the language does not have this any more: as a syntax error
 //	@skip      nothing in it runs, and nothing is declared there: a type
@@ -53,15 +54,15 @@ type Reader struct {
 	// OnOther is told of a match with a mark of the language's own.
 	OnOther func(m syntax.Match)
 
-	later  int                     // byte until which nothing runs that is not in a function
-	head   int                     // byte until which calls run with the definition of headOf
-	headOf int                     // a function
-	locals map[int]map[string]bool // variables by function
+	later  int                       // byte until which nothing runs that is not in a function
+	head   int                       // byte until which calls run with the definition of headOf
+	headOf int                       // a function
+	locals map[int]map[string]string // variables by function with their types, "" for what is not known; fields by -1
 }
 
 // Read goes through the matches, an outer one before what is inside it.
 func (r *Reader) Read(tree *syntax.Tree) *File {
-	r.Walker, r.locals = NewWalker(tree), map[int]map[string]bool{}
+	r.Walker, r.locals = NewWalker(tree), map[int]map[string]string{}
 	all := tree.Matches()
 	for i, m := range all {
 		if r.Step(m.Node) {
@@ -83,7 +84,7 @@ func (r *Reader) match(m syntax.Match, rest []syntax.Match) {
 	case m.Is("import") && r.OnImport != nil:
 		r.OnImport(m.Node)
 	case m.Is("local"):
-		r.local(m.Node)
+		r.local(m)
 	case m.Is("head"):
 		r.head, r.headOf = m.Node.End(), r.Function()
 	case m.Is("fault"):
@@ -171,25 +172,73 @@ func (r *Reader) called(n syntax.Node, function int, path []string) {
 	r.File.Functions[function].Runs = append(r.File.Functions[function].Runs, ref)
 }
 
-// local notes a variable of the function around; what is at the top of a file may be a function.
-func (r *Reader) local(n syntax.Node) {
-	f := r.Function()
-	if f < 0 {
+// local notes a variable of the function around; what is at the top of a file may be a function, and is of concern only with
+// a type.
+func (r *Reader) local(m syntax.Match) {
+	name, of, f := m.Node, "", r.Function()
+	if words := TypeName(m.At("type")); words != nil {
+		of = words[len(words)-1]
+	}
+	if at := m.At("name"); at.Is() {
+		name = at
+	}
+	if f < 0 && of == "" {
 		return
 	}
 	if r.locals[f] == nil {
-		r.locals[f] = map[string]bool{}
+		r.locals[f] = map[string]string{}
 	}
-	r.locals[f][n.Text()] = true
+	r.locals[f][name.Text()] = of
 }
 
 func (r *Reader) isLocal(name string) bool {
 	for f := r.Function(); f >= 0; f = r.File.Functions[f].Parent {
-		if r.locals[f][name] {
+		if _, ok := r.locals[f][name]; ok {
 			return true
 		}
 	}
 	return false
+}
+
+// Typed is what is called, a method of a variable or of a field, by the class that was declared for it: count.Add is
+// Counter.Add. Of any other it is the path itself.
+func (r *Reader) Typed(path []string) []string {
+	f, at := r.Function(), len(path)-2
+	if at == 1 && path[0] == "this" {
+		f, at = -1, 0
+		path = path[1:]
+	}
+	if at != 0 {
+		return path
+	}
+	for {
+		if of, ok := r.locals[f][path[0]]; ok && of != "" {
+			return []string{of, path[1]}
+		} else if ok || f < 0 {
+			return path
+		}
+		f = r.File.Functions[f].Parent
+	}
+}
+
+// TypeName is a type in parts, without what it is generic in: Map.Entry<K, V> is {Map, Entry}; nil for what is of no class, as
+// an array and a tuple.
+func TypeName(n syntax.Node) []string {
+	if !n.Is() {
+		return nil
+	}
+	depth := 0
+	return split(strings.Map(func(c rune) rune {
+		switch {
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case depth == 0:
+			return c
+		}
+		return -1
+	}, strings.TrimRight(n.Text(), "?")))
 }
 
 // faults are the lines of syntax errors outside of functions.
@@ -219,7 +268,12 @@ func Callee(n syntax.Node) []string {
 	if !n.Is() {
 		return nil
 	}
-	parts := strings.Split(strings.TrimPrefix(connectors.Replace(n.Text()), "."), ".")
+	return split(n.Text())
+}
+
+// split is Callee of a text.
+func split(text string) []string {
+	parts := strings.Split(strings.TrimPrefix(connectors.Replace(text), "."), ".")
 	parts = parts[max(0, len(parts)-longest):]
 	for i := len(parts) - 1; i >= 0; i-- {
 		if parts[i] = strings.TrimSpace(parts[i]); parts[i] != "" && !strings.ContainsAny(parts[i], "()[]{}\"'`, \t\r\n+*/<>|&;") {
