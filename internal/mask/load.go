@@ -184,7 +184,7 @@ func (p *project) byNames(ctx context.Context, native []int, seen func(*unit) bo
 	calls := func(u *unit, all []Ref, from string) {
 		for _, r := range all {
 			found := p.mayCall(u, r.Path)
-			if len(found) == 0 && from == "" && r.Class >= 0 { // in the body of a class its members have bare names
+			if len(found) == 0 && from == "" && r.Class >= 0 && len(r.Path) == 1 { // in the body of a class its members have bare names
 				found = u.byLast[r.Path[len(r.Path)-1]]
 			}
 			for _, f := range found {

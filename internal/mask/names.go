@@ -89,16 +89,17 @@ func (p *project) few(u *unit, name string) []int {
 }
 
 // anywhere is mayCall where a name needs no import: the functions of the file, what makes objects of a class of that name,
-// the members of the class that stands before it, and else those of the name where they are few. A class that is not of the
-// tree, by its capital letter, has none.
+// the members of the class that stands before it, and else those of the name where they are few, as for an abstract member.
+// A class that is not of the tree, by its capital letter, has none; what is in capitals is a constant.
 func (p *project) anywhere(u *unit, parts []string) []int {
 	name := parts[len(parts)-1]
 	if len(parts) > 1 {
 		owner := parts[len(parts)-2]
-		if found := p.members[place{u.family, owner, name}]; len(found) > 0 {
+		found := p.members[place{u.family, owner, name}]
+		if slices.ContainsFunc(found, func(f int) bool { return p.of(f).Construct != Abstract && p.of(f).Construct != Bodiless }) {
 			return found
 		}
-		if owner != "" && owner[0] >= 'A' && owner[0] <= 'Z' && !p.classes[key{u.family, owner}] {
+		if owner != "" && owner[0] >= 'A' && owner[0] <= 'Z' && owner != strings.ToUpper(owner) && !p.classes[key{u.family, owner}] {
 			return nil
 		}
 	}
