@@ -89,11 +89,12 @@ func (p *project) few(u *unit, name string) []int {
 }
 
 // anywhere is mayCall where a name needs no import: the functions of the file, what makes objects of a class of that name,
-// the members of the class that stands before it, and else those of the name where they are few.
+// the members of the class that stands before it, and else those of the name where they are few, as for an abstract member.
 func (p *project) anywhere(u *unit, parts []string) []int {
 	name := parts[len(parts)-1]
 	if len(parts) > 1 {
-		if found := p.members[place{u.family, parts[len(parts)-2], name}]; len(found) > 0 {
+		found := p.members[place{u.family, parts[len(parts)-2], name}]
+		if slices.ContainsFunc(found, func(f int) bool { return p.of(f).Construct != Abstract && p.of(f).Construct != Bodiless }) {
 			return found
 		}
 		if p.isForeign(u, parts[len(parts)-2]) {
@@ -109,9 +110,9 @@ func (p *project) anywhere(u *unit, parts []string) []int {
 	return p.few(u, name)
 }
 
-// isForeign tells a class that is not of the tree by its capital letter.
+// isForeign tells a class that is not of the tree by its capital letter; what is in capitals is a constant.
 func (p *project) isForeign(u *unit, name string) bool {
-	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && !p.classes[key{u.family, name}]
+	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && name != strings.ToUpper(name) && !p.classes[key{u.family, name}]
 }
 
 // self are the words for the object or the class around.

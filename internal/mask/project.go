@@ -150,7 +150,8 @@ func (p *project) indexFunction(u *unit, f *function, at int) {
 	if f.Parent < 0 || f.Class >= 0 {
 		p.members[place{u.family, class, f.last}] = append(p.members[place{u.family, class, f.last}], at)
 	}
-	if f.Class >= 0 && (f.Construct == Constructor || f.last == "__post_init__") {
+	empty := f.Construct == Trivial && (f.last == "<init>" || f.last == class) // it may call another
+	if f.Class >= 0 && (f.Construct == Constructor || empty || f.last == "__post_init__") {
 		u.makers[class] = append(u.makers[class], at)
 		p.makers[key{u.family, class}] = append(p.makers[key{u.family, class}], at)
 	}

@@ -218,7 +218,20 @@ func Callee(n syntax.Node) []string {
 	if !n.Is() {
 		return nil
 	}
-	parts := strings.Split(strings.TrimPrefix(connectors.Replace(n.Text()), "."), ".")
+	return split(n.Text())
+}
+
+// TypeName is a type in parts, without what it is generic in: Map.Entry<K, V> is {Map, Entry}; nil for an array.
+func TypeName(n syntax.Node) []string {
+	if !n.Is() {
+		return nil
+	}
+	text, _, _ := strings.Cut(n.Text(), "<")
+	return split(strings.TrimRight(text, "?"))
+}
+
+func split(text string) []string {
+	parts := strings.Split(strings.TrimPrefix(connectors.Replace(text), "."), ".")
 	parts = parts[max(0, len(parts)-longest):]
 	for i := len(parts) - 1; i >= 0; i-- {
 		if parts[i] = strings.TrimSpace(parts[i]); parts[i] != "" && !strings.ContainsAny(parts[i], "()[]{}\"'`, \t\r\n+*/<>|&;") {

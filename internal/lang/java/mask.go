@@ -2,12 +2,12 @@
 // declares, what runs when its classes are initialised, and what stands in the place of
 // a body so that the tree compiles.
 //
-// It never runs javac, and never looks outside the file that it is given: what a name
-// means elsewhere is said by packages and imports alone.
+// It never runs javac, and never looks outside the file that it is given.
 package java
 
 import (
 	"bytes"
+	_ "embed" // the query
 	"path"
 	"slices"
 	"strings"
@@ -26,10 +26,7 @@ func (Masker) Name() string { return "java" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{
-		BareMembers: true, Overrides: true, FullNames: true,
-		OwnStars: true, SharedModules: true, LocalClasses: true,
-	}
+	return mask.Semantics{ByName: true, Everywhere: true}
 }
 
 // Grammar knows files by their ending.
@@ -67,192 +64,165 @@ func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	return mask.Whole{}
 }
 
-// shapes are the kinds of nodes that count for the difficulty of a body.
-var shapes = mask.Counter{
-	"if_statement": mask.Branch | mask.Nest, "for_statement": mask.Branch | mask.Nest, "enhanced_for_statement": mask.Branch | mask.Nest,
-	"while_statement": mask.Branch | mask.Nest, "do_statement": mask.Branch | mask.Nest, "switch_expression": mask.Nest,
-	"switch_label": mask.Branch, "try_statement": mask.Nest, "try_with_resources_statement": mask.Nest, "catch_clause": mask.Branch,
-	"synchronized_statement": mask.Nest, "ternary_expression": mask.Branch, "binary_expression": mask.Logic, "lambda_expression": mask.Nest,
-	"method_invocation": mask.Call, "object_creation_expression": mask.Call, "explicit_constructor_invocation": mask.Call,
-	"line_comment": mask.Comment, "block_comment": mask.Comment, "method_declaration": mask.Nest,
-}
+//go:embed mask.scm
+var query string
 
-// reader walks one tree once, in the order of the source.
+// Query is mask.scm.
+func (Masker) Query(syntax.Language) string { return query }
+
+// reader reads one file.
 type reader struct {
-	source  []byte
-	file    *mask.File
-	loads   []mask.Ref
-	statics []static
-	foreign map[string]bool    // classes that are imported from the platform
-	simple  map[string]bool    // the same: whether of a class of the platform without arguments
-	fields  map[string]bool    // by qualified name: whether what it holds is the platform's
-	objects map[int][]mask.Ref // by class: what its objects run when they are made
-	docs    map[int]bool       // where doc comments end
-	routes  map[int]prefix     // by class
-	failure string             // the name of the exception, as it has to be written
-	depth   int
+	mask.Reader
+	failure string     // the exception's name, as it has to be written here
+	bases   [][]string // by class: the one that it extends
 }
 
-// place is where the walk stands.
-type place struct {
-	function int
-	class    int
-	prefix   string
-	scope    *scope
-	collect  *[]mask.Ref // takes the references instead
-	level    int         // how many methods and classes are around
-	inside   bool        // among the arguments of a call
-}
-
-// Read says what a file holds.
+// Read says what a file holds. Its modules are its package, and the types that it declares there.
 func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
-	r := &reader{
-		source: tree.Source, file: &mask.File{}, foreign: map[string]bool{}, fields: map[string]bool{}, simple: map[string]bool{}, objects: map[int][]mask.Ref{},
-		docs: map[int]bool{}, routes: map[int]prefix{}, failure: "UnsupportedOperationException",
+	r := &reader{failure: failure}
+	for _, m := range tree.Matches() {
+		if m.Node.Is("class_declaration") && m.At("name").Text() == failure {
+			r.failure = "java.lang." + failure // the file has one of its own
+		}
 	}
-	r.survey(tree)
-	r.inChildren(tree.Root(), place{function: -1, class: -1})
-	r.finish()
-	return r.file
+	r.OnFunction, r.OnClass, r.OnCall = r.function, r.class, r.call
+	f := r.Reader.Read(tree)
+	f.Modules = modules(tree.Root())
+	r.construct()
+	return f
 }
 
-// survey finds what has to be known beforehand.
-func (r *reader) survey(tree *syntax.Tree) {
-	root := tree.Root()
+func modules(root syntax.Node) []string {
 	home := "(default)"
 	if p := root.First("package_declaration"); p.Is() {
 		home = p.First("scoped_identifier", "identifier").Text()
 	}
-	r.file.Modules = []string{home}
+	all := []string{home}
 	for c := range root.Children() {
-		switch c.Kind() {
-		case "import_declaration":
-			r.imported(c)
-		case "class_declaration", "interface_declaration", "enum_declaration", "record_declaration", "annotation_type_declaration":
-			r.file.Modules = append(r.file.Modules, home+"."+c.Child("name").Text())
+		if c.Is("class_declaration", "interface_declaration", "enum_declaration", "record_declaration", "annotation_type_declaration") {
+			all = append(all, home+"."+c.Child("name").Text())
 		}
 	}
-	for n := range tree.All() {
-		switch n.Kind() {
-		case "block_comment":
-			r.docs[n.End()] = bytes.HasPrefix(r.source[n.Start():n.End()], []byte("/**"))
-		case "class_declaration":
-			if n.Child("name").Text() == "UnsupportedOperationException" {
-				r.failure = "java.lang.UnsupportedOperationException" // the file has one of its own
-			}
+	return all
+}
+
+// construct tells of constructors what they run beside their bodies: the blocks for each object, which are hooks, and the
+// constructor of the class that theirs extends.
+func (r *reader) construct() {
+	blocks := map[int][]mask.Ref{}
+	for i := range r.File.Functions {
+		if f := &r.File.Functions[i]; strings.HasSuffix(f.Name, initBlock) {
+			blocks[f.Class], f.Runs = append(blocks[f.Class], f.Runs...), nil
 		}
 	}
-	if !tree.Broken() {
-		return
-	}
-	for n := range root.Walk(func(n syntax.Node) bool { return n.Broken() && !isFunction(n) }) {
-		if (n.Kind() == "ERROR" || n.Missing()) && (len(r.file.Faults) == 0 || r.file.Faults[len(r.file.Faults)-1] != n.Line()) {
-			r.file.Faults = append(r.file.Faults, n.Line())
+	for i := range r.File.Functions {
+		f := &r.File.Functions[i]
+		f.Runs = slices.CompactFunc(f.Runs, func(a, b mask.Ref) bool { return slices.Equal(a.Path, b.Path) })
+		if f.Class < 0 || !strings.HasSuffix(f.Name, constructor) {
+			continue
+		}
+		f.Runs = append(f.Runs, blocks[f.Class]...)
+		if base := r.bases[f.Class]; base != nil {
+			f.Runs = append(f.Runs, mask.Ref{Path: base, Use: mask.Called, Class: f.Class})
 		}
 	}
 }
 
-// imported reads one import. Where the package ends and the class begins is said by
-// the first capital, as everybody writes them.
-func (r *reader) imported(n syntax.Node) {
-	full := n.First("scoped_identifier", "identifier").Text()
-	parts := strings.Split(strings.Join(strings.Fields(full), ""), ".")
-	at := 0
-	for at < len(parts)-1 && (parts[at] == "" || parts[at][0] < 'A' || parts[at][0] > 'Z') {
-		at++
+// class is a type, or the body of what has no name: that goes by the field that holds it, or by its type.
+func (r *reader) class(m syntax.Match) (mask.Class, bool) {
+	r.bases = append(r.bases, made(m.Node.First("superclass").First()))
+	if name := m.At("name"); name.Is() {
+		return mask.Class{Name: name.Text()}, true
 	}
-	local := parts[len(parts)-1]
-	if parts[0] == "java" || parts[0] == "javax" || parts[0] == "jakarta" || parts[0] == "jdk" {
-		r.foreign[local] = true
-		return
+	object := m.Node.Parent()
+	if holder := object.Parent(); holder.Is("variable_declarator") && holder.Parent().Is("field_declaration", "constant_declaration") {
+		return mask.Class{Name: holder.Child("name").Text()}, true
+	}
+	return mask.Class{Name: "new " + strings.Join(mask.TypeName(object.Child("type")), ".")}, true
+}
+
+// made is the name under which the constructor of a type is called.
+func made(of syntax.Node) []string {
+	words := mask.TypeName(of)
+	return words[max(0, len(words)-1):]
+}
+
+// call is what is called. Super is told in construct.
+func (r *reader) call(m syntax.Match) []string {
+	n := m.Node
+	switch n.Kind() {
+	case "object_creation_expression":
+		return made(n.Child("type"))
+	case "enum_constant":
+		return []string{n.Above("enum_declaration").Child("name").Text()}
+	case "explicit_constructor_invocation":
+		if n.Child("constructor").Is("this") && r.Class() >= 0 {
+			return strings.Split(r.File.Classes[r.Class()].Name, ".")
+		}
+		return nil
+	case "method_reference":
+		if strings.HasSuffix(n.Text(), "::new") {
+			return made(n.First())
+		}
+		return mask.Callee(n)
+	}
+	name := n.Child("name").Text()
+	switch object := n.Child("object"); {
+	case object.Is("object_creation_expression"):
+		return append(made(object.Child("type")), name)
+	case object.Is():
+		return append(mask.Callee(object), name)
+	}
+	return []string{name}
+}
+
+// The names of what has none.
+const (
+	constructor = "<init>"
+	staticBlock = "<static>"
+	initBlock   = "<init block>"
+)
+
+// function is a definition.
+func (r *reader) function(m syntax.Match) (mask.Function, bool) {
+	n, name, modifiers := m.Node, m.At("name"), m.Node.First("modifiers")
+	f := mask.Function{Line: n.Line(), Doc: r.documented(n)}
+	if name.Is() {
+		f.Line = name.Line()
+	}
+	f.Public = modifiers.Has("public") || n.Parent().Is("interface_body", "annotation_type_body") && !modifiers.Has("private")
+	f.Name, f.Construct = construct(n, name.Text(), modifiers)
+	r.replace(&f, n)
+	return f, true
+}
+
+// construct is the name of a definition, and what it is.
+func construct(n syntax.Node, name string, modifiers syntax.Node) (string, mask.Construct) {
+	switch n.Kind() {
+	case "static_initializer":
+		return staticBlock, mask.Hook
+	case "block":
+		return initBlock, mask.Hook
+	case "constructor_declaration", "compact_constructor_declaration":
+		return constructor, mask.Constructor
+	case "annotation_type_element_declaration":
+		return name, mask.Bodiless
 	}
 	switch {
-	case n.Has("static"):
-		r.static(parts, at, n.Has("asterisk"))
-	case n.Has("asterisk"):
-		r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(parts, "."), Name: "*"})
-	default:
-		r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(parts[:at], "."), Name: strings.Join(parts[at:], "."), Local: local})
+	case modifiers.Has("native"):
+		return name, mask.Bodiless
+	case !n.Child("body").Is():
+		return name, mask.Abstract
+	case name == "main" && modifiers.Has("static") && strings.Contains(n.Child("parameters").Text(), "String"):
+		return name, mask.Main
+	case name == "finalize" && !n.Child("parameters").First().Is():
+		return name, mask.Destructor
 	}
+	return name, mask.Method
 }
 
-// static reads an import of a class's members: they may be its parents', too.
-func (r *reader) static(parts []string, at int, all bool) {
-	class := parts
-	if !all {
-		class = parts[:len(parts)-1]
-		r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(parts[:at], "."), Name: strings.Join(parts[at:], "."), Local: parts[len(parts)-1]})
-	}
-	if at >= len(class) {
-		return
-	}
-	local := "static " + strings.Join(class, ".")
-	r.file.Imports = append(r.file.Imports, mask.Import{Module: strings.Join(class[:at], "."), Name: strings.Join(class[at:], "."), Local: local})
-	if all {
-		r.statics = append(r.statics, static{class: local})
-	} else {
-		r.statics = append(r.statics, static{class: local, name: parts[len(parts)-1]})
-	}
-}
-
-// static is a class of which members are imported: all, or those of a name.
-type static struct{ class, name string }
-
-// finish says what is run for objects of classes without a constructor that would.
-func (r *reader) finish() {
-	for class, refs := range r.objects {
-		if class >= 0 { // else a member outside of any class, in a broken file
-			r.file.Classes[class].Makes = r.compact(refs)
-		}
-	}
-	r.file.Loads = r.compact(r.loads)
-	for i := range r.file.Functions {
-		r.file.Functions[i].Runs = r.compact(r.file.Functions[i].Runs)
-	}
-}
-
-// compact takes out what was said before, and what is called on the platform's objects.
-func (r *reader) compact(refs []mask.Ref) []mask.Ref {
-	type key struct {
-		path  string
-		use   mask.Use
-		class int
-	}
-	seen := make(map[key]bool, len(refs))
-	out := refs[:0:0]
-	for _, ref := range refs {
-		ref = r.unknown(ref)
-		k := key{strings.Join(ref.Path, "."), ref.Use, ref.Class}
-		if !seen[k] && !r.alien(ref) {
-			seen[k] = true
-			out = append(out, ref)
-		}
-	}
-	return out
-}
-
-// unknown is a reference to what a method of the platform's gives: that may be ours.
-func (r *reader) unknown(ref mask.Ref) mask.Ref {
-	if slices.Contains(ref.Path, mask.Outcome) && r.alien(ref) {
-		ref.Path = []string{"?", ref.Path[len(ref.Path)-1]}
-	}
-	return ref
-}
-
-// alien tells of what is asked of a field that holds an array or an object of the
-// platform: no method of the project's.
-func (r *reader) alien(ref mask.Ref) bool {
-	path := ref.Path
-	if path[0] == "this" {
-		path = path[1:]
-	}
-	if len(path) < 2 {
-		return false
-	}
-	for c := ref.Class; c >= 0; c = r.file.Classes[c].Parent {
-		if alien, known := r.fields[r.file.Classes[c].Name+"."+path[0]]; known {
-			return alien
-		}
-	}
-	return false
+// documented reports whether a comment for javadoc is the last thing before a definition.
+func (r *reader) documented(n syntax.Node) bool {
+	before := bytes.TrimRight(n.Tree().Source[:n.Start()], " \t\r\n")
+	return r.Comment.Is() && r.Comment.End() == len(before) && strings.HasPrefix(r.Comment.Text(), "/**")
 }
