@@ -13,23 +13,19 @@
 //
 // The words:
 //
-//   - A File is what a Language says of one source file as plain facts: its Functions and Classes, what runs when it is
-//     loaded (Loads), and what names hold (Bindings).
-//   - A Ref is one name in use: its Path is the dotted name in parts ({"mod", "f"}), and its Use says whether it is
-//     called, only named, handed to a call, inherited from, and so on. The last line holds the Ref {"scale"}, Called.
-//   - Some parts of a Path are signs that no language has as a name: "?" is a receiver that is not a name, "[]" what a
-//     table holds, "=>" what a call gives, "&()" a name of whatever object the code runs for.
-//   - A Load is what was seen to run when the code was loaded in a sandbox (load.go). What ran stays. Of the languages that
-//     are ByName nobody reasons further: where nobody looked, a short rule goes by the names of calls.
-//   - The closure is the call graph of the other languages: it follows the Refs from Loads on and finds the functions that
-//     run when the code is loaded; they stay.
+//   - A Language finds its functions by a query of tree-sitter (reader.go), and says what fails in place of a body. A File
+//     is what it says of one source file: its Functions and Classes, and what is called, in functions (Runs) and when the
+//     file is loaded (Loads).
+//   - A Ref is one call, by its Path: the dotted name in parts ({"mod", "f"}). "?" is a receiver that is not a name.
+//   - A Load is what was seen to run when the code was loaded in a sandbox (load.go). What ran stays. Where nobody looked,
+//     a short rule goes by the names of calls (names.go).
 //   - A Construct is what a function is (method, generator, abstract …); the Profile says for each whether it is masked.
-//   - A Slice limits the mask to a module, some names, one function or one route.
+//   - A Slice limits the mask to a module, some names, or one function with what only it uses.
 //   - The Manifest says what was done to each function and why; the undo gives the same bytes back.
 //
-// The closure, the profiles, the slices, the edits, the manifest and the undo are the same for all languages and stand
-// here. The package never runs code, never guesses at what does not parse, and never writes outside the folder that it is
-// given.
+// The rule of names, the profiles, the slices, the edits, the manifest and the undo are the same for all languages and
+// stand here. The package never runs code, never guesses at what does not parse, and never writes outside the folder that
+// it is given.
 package mask
 
 import "github.com/benchmint/benchmint/internal/syntax"

@@ -63,20 +63,11 @@ func rootName(units []*unit, folder string) string {
 	found := map[string]map[string]bool{} // modules by names
 	for _, u := range units {
 		for _, im := range u.imports {
-			full := im.Module
-			if im.Name != "" {
-				full += "." + im.Name
+			head, rest, ok := ownModule(im, own)
+			if ok && found[head] == nil {
+				found[head] = map[string]bool{}
 			}
-			head, rest, _ := strings.Cut(full, ".")
-			if head == "" || own[head] {
-				continue
-			}
-			for ; rest != "" && !own[rest]; rest, _, _ = cutLast(rest) { // a name of the module
-			}
-			if rest != "" {
-				if found[head] == nil {
-					found[head] = map[string]bool{}
-				}
+			if ok {
 				found[head][rest] = true
 			}
 		}
@@ -91,4 +82,17 @@ func rootName(units []*unit, folder string) string {
 		}
 	}
 	return best
+}
+
+// ownModule parts what is imported into a name that is not of the tree and a module behind it that is.
+func ownModule(im Import, own map[string]bool) (head, module string, ok bool) {
+	full := im.Module
+	if im.Name != "" {
+		full += "." + im.Name
+	}
+	head, module, _ = strings.Cut(full, ".")
+	for module != "" && !own[module] { // a name of the module
+		module, _, _ = cutLast(module)
+	}
+	return head, module, head != "" && !own[head] && module != ""
 }
