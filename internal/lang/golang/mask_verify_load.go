@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"bytes"
 	"encoding/json"
 	"path"
 	"slices"
@@ -9,18 +8,22 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/mask/verify"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// load starts the test program of every package, which runs no test: what runs when the package is loaded runs then. A package
-// without tests, as most programs are, gets a file of tests without any.
+// load starts the test program of every package, which runs no test: what runs when the package is loaded runs then, and is
+// covered. A package without tests, as most programs are, gets a file of tests without any.
 const load = `go list -e -f '{{if and .Name (not .TestGoFiles) (not .XTestGoFiles)}}{{.Name}} {{.Dir}}{{end}}' ./... 2>/dev/null |
 while read -r name dir; do
 	test -z "$name" || echo "package $name" >"$dir/benchmint_load_test.go"
 done
-go test -json -count=1 -timeout=2m -vet=off -run='^$' ./... >"$1" 2>/tmp/load || cat /tmp/load
+go test -json -count=1 -timeout=2m -vet=off -run='^$' -coverpkg=./... -coverprofile=/tmp/covered ./... >"$1" 2>/tmp/load || cat /tmp/load
+printf '\n\000\n' >>"$1"
+go list -m >>"$1" 2>/dev/null
+grep -v -e ' 0$' -e '^mode:' /tmp/covered >>"$1" 2>/dev/null || true
 `
 
 // loadCheck is of the module of a folder.
@@ -28,17 +31,26 @@ func loadCheck(dir string) verify.Check {
 	return verify.Check{
 		What: verify.In("load", dir), Of: "packages", Whole: true,
 		Command: schemas.Command{Argv: []string{"/bin/sh", "-c", load, "sh", verify.ReportPath}, Dir: dir},
-		Read:    readLoad,
+		Read:    func(s verify.Said) verify.Report { return readLoad(dir, s) },
 	}
 }
 
-// readLoad reads what go test says of each package.
-func readLoad(s verify.Said) verify.Report {
+// readLoad reads what go test says of each package, then the module's path and the blocks that were covered.
+func readLoad(dir string, s verify.Said) verify.Report {
+	events, covered, _ := strings.Cut(string(s.Report), "\n\x00\n")
+	module, blocks, _ := strings.Cut(covered, "\n")
 	var r verify.Report
+	for line := range strings.Lines(blocks) {
+		b, ok := blockOf(strings.TrimSuffix(line, "\n"))
+		file, own := strings.CutPrefix(b.file, module+"/")
+		if ok && own {
+			r.Ran = append(r.Ran, mask.Seen{Path: path.Join(dir, file), Line: b.from})
+		}
+	}
 	said := map[string][]byte{}
-	for line := range bytes.Lines(s.Report) {
+	for line := range strings.Lines(events) {
 		var e struct{ Action, Package, Output string }
-		if json.Unmarshal(line, &e) != nil { // before Go 1.24, what the compiler says
+		if json.Unmarshal([]byte(line), &e) != nil { // before Go 1.24, what the compiler says
 			continue
 		}
 		switch e.Action {
