@@ -26,11 +26,15 @@ func Directive(line []byte) string {
 
 // Readings are trees of C# that the grammar does not read as it stands: of texts in which
 // every place is what it was, without what the grammar does not know; whole, and as a compiler
-// reads it, with the first branch of each condition, and with the last.
-func Readings(source []byte) []*Tree {
+// reads it, with the first branch of each condition, and with the last. They have the matches of a query.
+func Readings(source []byte, query string) []*Tree {
+	q, err := queryOf(CSharp, query)
+	if err != nil {
+		return nil
+	}
 	var trees []*Tree
 	for _, text := range branches(source) {
-		if t, err := (parser{language: CSharp, limit: maxTime}).parseAs(text, older(text)); err == nil {
+		if t, err := (parser{language: CSharp, limit: maxTime, query: q}).parseAs(text, older(text)); err == nil {
 			trees = append(trees, t)
 		}
 	}

@@ -6,7 +6,9 @@
 package csharp
 
 import (
+	_ "embed" // the query
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
@@ -24,10 +26,7 @@ func (Masker) Name() string { return "csharp" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{
-		BareMembers: true, Overrides: true, FullNames: true,
-		OwnStars: true, SharedModules: true, SpreadClasses: true,
-	}
+	return mask.Semantics{ByName: true, Everywhere: true}
 }
 
 // Grammar knows files by their ending; scripts (.csx) hold the same language.
@@ -57,33 +56,17 @@ func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	return mask.Whole{}
 }
 
-// counter is what counts for the shape of a body.
-var counter = mask.Counter{
-	"if_statement": mask.Branch | mask.Nest, "for_statement": mask.Branch | mask.Nest,
-	"foreach_statement": mask.Branch | mask.Nest, "while_statement": mask.Branch | mask.Nest,
-	"do_statement": mask.Branch | mask.Nest, "switch_statement": mask.Nest, "switch_section": mask.Branch,
-	"switch_expression": mask.Nest, "switch_expression_arm": mask.Branch,
-	"conditional_expression": mask.Branch, "binary_expression": mask.Logic,
-	"try_statement": mask.Nest, "catch_clause": mask.Branch, "using_statement": mask.Nest,
-	"lock_statement": mask.Nest, "fixed_statement": mask.Nest, "checked_statement": mask.Nest,
-	"lambda_expression": mask.Nest, "anonymous_method_expression": mask.Nest, "local_function_statement": mask.Nest,
-	"invocation_expression": mask.Call, "object_creation_expression": mask.Call,
-	"implicit_object_creation_expression": mask.Call, "comment": mask.Comment,
-}
+//go:embed mask.scm
+var query string
+
+// Query is mask.scm.
+func (Masker) Query(syntax.Language) string { return query }
 
 // reader reads one file.
 type reader struct {
-	*mask.Walker
-	source []byte // the whole of it, where the tree is of a branch
-	spaces []string
-	// locals are the variables of functions and the types they have, nil for unknown
-	// ones; the index is that of the function, -1 for top-level statements.
-	locals map[int]map[string][]string
-	// fresh is the initialiser being read that runs in constructors; initial is what
-	// such ones use, by class.
-	fresh   syntax.Node
-	initial map[int][]mask.Ref
-	routes  routes
+	mask.Reader
+	source []byte     // the whole of it, where the tree is of a branch
+	bases  [][]string // by class: the types that it extends, by their last words
 }
 
 // Read says what a file declares.
@@ -95,60 +78,111 @@ func (Masker) Read(_ string, tree *syntax.Tree) *mask.File {
 }
 
 func read(tree *syntax.Tree, source []byte) *mask.File {
-	r := &reader{
-		Walker: mask.NewWalker(tree), source: source,
-		locals: map[int]map[string][]string{}, initial: map[int][]mask.Ref{},
-	}
-	for n := range tree.All() {
-		if r.Step(n) {
-			r.node(n)
-		}
-	}
+	r := &reader{source: source}
+	r.OnFunction, r.OnClass, r.OnCall, r.OnOther = r.function, r.class, r.call, r.other
+	f := r.Reader.Read(tree)
 	r.construct()
-	r.modules()
-	return r.File
+	if len(f.Modules) == 0 {
+		f.Modules = []string{"global"} // what has no namespace
+	}
+	return f
 }
 
-func (r *reader) node(n syntax.Node) {
-	switch n.Kind() {
-	case "namespace_declaration", "file_scoped_namespace_declaration":
-		r.spaces = append(r.spaces, compact(n.Child("name")))
-	case "using_directive":
-		r.using(n)
-		r.Skip(n)
-	case "attribute_list", "global_attribute", // made when it is asked for
-		"preproc_pragma", "preproc_nullable", "preproc_line", "preproc_define", "preproc_undef", "preproc_error":
-		r.Skip(n)
-	case "class_declaration", "struct_declaration", "record_declaration", "interface_declaration":
-		r.class(n)
-	case "method_declaration", "constructor_declaration", "destructor_declaration", "operator_declaration", "conversion_operator_declaration":
-		r.function(n, n, n.Child("body"))
-	case "local_function_statement":
-		// Within a function it is code of it.
-		if n.Parent().Is("global_statement") {
-			r.function(n, n, n.Child("body"))
+// construct tells of constructors that they run those of the types that theirs extends.
+func (r *reader) construct() {
+	for i := range r.File.Functions {
+		f := &r.File.Functions[i]
+		if f.Class < 0 || f.Construct == mask.Hook || last(f.Name) != last(r.File.Classes[f.Class].Name) {
+			continue
 		}
-	case "property_declaration", "indexer_declaration":
-		r.property(n)
-	case "accessor_declaration":
-		// What has no body is made by the compiler, or by who implements it.
-		if body := n.Child("body"); body.Is() {
-			declared := n.Parent().Parent()
-			if !declared.Is() { // among what does not parse
-				declared = n
-			}
-			r.function(n, declared, body)
+		for _, base := range r.bases[f.Class] {
+			f.Runs = append(f.Runs, mask.Ref{Path: []string{base}, Use: mask.Called, Class: f.Class})
 		}
-	case "field_declaration":
-		if !modified(n, "static", "const") {
-			r.fresh = n
-		}
-	case "yield_statement":
-		r.generator(n)
-	default:
-		r.name(n)
 	}
 }
+
+// other is a namespace, which is a module, or a yield.
+func (r *reader) other(m syntax.Match) {
+	switch {
+	case m.Is("yield"):
+		r.generator(m.Node)
+	case m.Is("namespace"):
+		if name := compact(m.Node.Child("name")); !slices.Contains(r.File.Modules, name) {
+			r.File.Modules = append(r.File.Modules, name)
+		}
+	}
+}
+
+// compact is a name's text without blanks.
+func compact(n syntax.Node) string { return strings.Join(strings.Fields(n.Text()), "") }
+
+// made is the name under which the constructor of a type is called.
+func made(of syntax.Node) []string {
+	words := mask.TypeName(of)
+	return words[max(0, len(words)-1):]
+}
+
+// builtin are the types that the language has words for: no member of one is of the tree.
+var builtin = strings.Fields("bool byte sbyte char decimal double float int uint nint nuint long ulong short ushort object string")
+
+// call is what is called.
+func (r *reader) call(m syntax.Match) []string {
+	n := m.Node
+	switch n.Kind() {
+	case "object_creation_expression":
+		return made(n.Child("type"))
+	case "implicit_object_creation_expression":
+		return made(declaredType(n))
+	case "constructor_initializer":
+		if n.Has("this") && r.Class() >= 0 {
+			return []string{last(r.File.Classes[r.Class()].Name)}
+		}
+		return nil // the base's, see construct
+	case "member_access_expression":
+		path := r.member(n)
+		if len(path) != 2 || n.Field() == "function" || path[0][0] < 'A' || path[0][0] > 'Z' {
+			return nil
+		}
+		return path
+	}
+	return r.member(n.Child("function"))
+}
+
+// member is a name, or one of something.
+func (r *reader) member(n syntax.Node) []string {
+	of, name := n.Child("expression"), n.Child("name")
+	switch {
+	case n.Text() == "nameof":
+		return nil
+	case n.Is("identifier", "generic_name"):
+		return mask.TypeName(n)
+	case n.Is("conditional_access_expression"):
+		of, name = n.Child("condition"), n.First("member_binding_expression").Child("name")
+	}
+	path := mask.TypeName(name)
+	if path == nil {
+		return nil
+	}
+	receiver := mask.Callee(of)
+	if of.Is("generic_name") {
+		receiver = mask.TypeName(of)
+	}
+	if path = r.Typed(append(receiver, path...)); len(path) == 2 && slices.Contains(builtin, path[0]) {
+		return nil
+	}
+	return path
+}
+
+// declaredType is the type of what new() is assigned to.
+func declaredType(n syntax.Node) syntax.Node {
+	up := n.Parent()
+	if up.Is("variable_declarator") {
+		up = up.Parent()
+	}
+	return up.Child("type")
+}
+
+func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // modified reports whether a declaration has one of the modifiers.
 func modified(n syntax.Node, words ...string) bool {
@@ -164,70 +198,51 @@ func modified(n syntax.Node, words ...string) bool {
 	return false
 }
 
-func (r *reader) class(n syntax.Node) {
-	if r.Deep() {
-		return
-	}
-	class := r.AddClass(n, mask.Class{Name: n.Child("name").Text()})
-	for c := range n.First("base_list").Children() {
-		of := c
+func (r *reader) class(m syntax.Match) (mask.Class, bool) {
+	var bases []string
+	for c := range m.Node.First("base_list").Children() {
 		if c.Is("primary_constructor_base_type") {
-			of = c.First()
+			c = c.First()
 		}
-		if name := typeName(of); name != nil {
-			ref := mask.Ref{Path: name, Use: mask.Inherited, Class: class, Line: c.Line()}
-			r.File.Classes[class].Bases = append(r.File.Classes[class].Bases, ref)
-		}
+		bases = append(bases, made(c)...)
 	}
-	r.routes.class(n, class)
+	r.bases = append(r.bases, bases)
+	return mask.Class{Name: m.At("name").Text()}, true
 }
 
-// property is one whose value is an expression, or which begins with one.
-func (r *reader) property(n syntax.Node) {
-	r.bind(n.Child("name").Text(), n.Child("type"))
-	switch value := n.Child("value"); {
-	case value.Is("arrow_expression_clause"):
-		r.function(n, n, value)
-	case value.Is() && !modified(n, "static"):
-		r.fresh = value
-	}
-}
-
-// function writes down one: n is what is entered, declared what has the name.
-func (r *reader) function(n, declared, body syntax.Node) {
-	if r.Deep() {
-		return
+// function is a definition. An accessor goes by the name of what it is of.
+func (r *reader) function(m syntax.Match) (mask.Function, bool) {
+	n := m.Node
+	declared, body := n, n.Child("body")
+	switch {
+	case n.Is("accessor_declaration"):
+		if up := n.Parent().Parent(); up.Is() { // else among what does not parse
+			declared = up
+		}
+	case n.Is("property_declaration", "indexer_declaration"):
+		body = n.Child("value")
 	}
 	name := declared.Child("name")
 	if !name.Is() {
 		name = declared
 	}
 	f := mask.Function{
-		Name: r.called(declared), Construct: construct(n, declared), Line: name.Line(),
+		Name: r.called(declared), Construct: r.constructOf(n, declared), Line: name.Line(),
 		Public: r.public(declared) && !modified(n, "private", "protected", "internal"), Doc: r.Documented(declared, "///", "/**"),
 	}
-	if f.Construct == mask.Method && !r.Member() {
-		f.Construct = mask.Plain // a top-level statement's, or of a class that does not parse
-	}
-	if r.Member() && f.Construct == mask.Async && !body.Is() {
-		f.Construct = mask.Method
-	}
-	switch {
-	case !body.Is():
+	if !body.Is() {
 		f.Construct = mask.Bodiless
-	default:
-		var ok bool
-		f.Body, f.Strict, ok = r.replacement(body, r.Qualified(f.Name))
-		f.Shape = counter.Shape(body, f.Body)
-		switch {
-		case !ok:
-			f.Construct = mask.Tangled
-		case policyMasks(f.Construct) && trivial(body):
-			f.Construct = mask.Trivial
-		}
+		return f, true
 	}
-	index := r.AddFunction(n, f)
-	r.routes.function(r, n, index)
+	var ok bool
+	f.Body, f.Strict, ok = r.replacement(body, r.Qualified(f.Name))
+	switch {
+	case !ok:
+		f.Construct = mask.Tangled
+	case policyMasks(f.Construct) && trivial(body):
+		f.Construct = mask.Trivial
+	}
+	return f, true
 }
 
 func policyMasks(c mask.Construct) bool {
@@ -249,14 +264,13 @@ func (r *reader) called(n syntax.Node) string {
 			name = "operator" + strings.Join(strings.Fields(string(r.source[word.End():parameters.Start()])), "")
 		}
 	case "conversion_operator_declaration":
-		of := typeName(n.Child("type"))
 		name = "operator " + compact(n.Child("type"))
-		if of != nil {
-			name = "operator " + of[len(of)-1]
+		if of := made(n.Child("type")); of != nil && !slices.Contains(builtin, of[0]) {
+			name = "operator " + of[0]
 		}
 	}
-	if of := typeName(n.First("explicit_interface_specifier").First()); of != nil {
-		name = of[len(of)-1] + "." + name
+	if of := made(n.First("explicit_interface_specifier").First()); of != nil {
+		name = of[0] + "." + name
 	}
 	return name
 }
@@ -275,9 +289,23 @@ var testers = map[string]bool{
 	"SetUp": true, "TearDown": true, "TestInitialize": true, "TestCleanup": true, "ModuleInitializer": false,
 }
 
-func construct(n, declared syntax.Node) mask.Construct {
-	for a := range attributes(n) {
-		test, known := testers[a.name]
+// attributes are the names of those of a declaration.
+func attributes(n syntax.Node) []string {
+	var names []string
+	for list := range n.Children() {
+		if !list.Is("attribute_list") {
+			continue
+		}
+		for a := range list.Children() {
+			names = append(names, strings.TrimSuffix(last(compact(a.Child("name"))), "Attribute"))
+		}
+	}
+	return names
+}
+
+func (r *reader) constructOf(n, declared syntax.Node) mask.Construct {
+	for _, name := range attributes(n) {
+		test, known := testers[name]
 		switch {
 		case known && test:
 			return mask.Test
@@ -306,6 +334,8 @@ func construct(n, declared syntax.Node) mask.Construct {
 		return mask.Main
 	case modified(declared, "async"):
 		return mask.Async
+	case !r.Member():
+		return mask.Plain // a top-level statement's, or of a class that does not parse
 	}
 	return mask.Method
 }
@@ -346,46 +376,3 @@ func trivial(body syntax.Node) bool {
 	made := only.First("object_creation_expression")
 	return only.Is("throw_statement", "throw_expression") && strings.HasSuffix(compact(made.Child("type")), "NotImplementedException")
 }
-
-// construct gives what initialisers use to the constructors of their classes: it runs in
-// them. Without one it runs where an object is made, which may be while types load.
-func (r *reader) construct() {
-	for class := range r.File.Classes {
-		refs := r.initial[class]
-		if len(refs) == 0 {
-			continue
-		}
-		found := false
-		for i := range r.File.Functions {
-			if f := &r.File.Functions[i]; f.Class == class && f.Construct == mask.Constructor {
-				f.Runs, found = append(f.Runs, refs...), true
-			}
-		}
-		if !found {
-			r.File.Loads = append(r.File.Loads, refs...)
-		}
-	}
-}
-
-// modules are the namespaces. What encloses one is in reach, and so is what has none.
-func (r *reader) modules() {
-	seen := map[string]bool{}
-	for _, s := range r.spaces {
-		if !seen[s] {
-			seen[s] = true
-			r.File.Modules = append(r.File.Modules, s)
-		}
-	}
-	if len(r.File.Modules) == 0 {
-		r.File.Modules = []string{global}
-		return
-	}
-	for s := r.File.Modules[0]; strings.Contains(s, "."); {
-		s = s[:strings.LastIndexByte(s, '.')]
-		r.File.Imports = append(r.File.Imports, mask.Import{Module: s, Name: "*"})
-	}
-	r.File.Imports = append(r.File.Imports, mask.Import{Module: global, Name: "*"})
-}
-
-// global is the module of what has no namespace.
-const global = "global"

@@ -43,7 +43,7 @@ func balanced(source []byte, at mask.Range) bool {
 // best is the base; the others give it the functions that it does not have whole.
 func again(tree *syntax.Tree) *mask.File {
 	var readings []*mask.File
-	for _, other := range syntax.Readings(tree.Source) {
+	for _, other := range syntax.Readings(tree.Source, query) {
 		readings = append(readings, read(other, tree.Source))
 	}
 	var faults []int
@@ -97,9 +97,6 @@ func join(base, other *mask.File) {
 			continue
 		}
 		f.Class = sameClass(base, other, f.Class)
-		for i := range f.Runs {
-			f.Runs[i].Class = sameClass(base, other, f.Runs[i].Class)
-		}
 		at := slices.IndexFunc(base.Functions, func(g mask.Function) bool { return g.Span.Start == f.Span.Start })
 		switch {
 		case at < 0:
@@ -149,11 +146,6 @@ func inOrder(f *mask.File) {
 		}
 		if !g.Broken {
 			end = max(end, g.Body.End)
-		}
-	}
-	for i := range f.Routes {
-		if at := f.Routes[i].Function; at >= 0 {
-			f.Routes[i].Function = place[at]
 		}
 	}
 	f.Functions = sorted
