@@ -54,7 +54,7 @@ func from(n syntax.Node) string {
 
 // take notes a name that is another file's.
 func (r *reader) take(module, name, local string) {
-	r.File.Imports = append(r.File.Imports, mask.Import{Module: moduleOf(r.at, module), Name: name, Local: local})
+	r.File.Imports = append(r.File.Imports, mask.Import{Module: module, Name: name, Local: local})
 }
 
 // gives notes that a name of the file is another to those that import it: it is as if the file took it from itself.
@@ -64,7 +64,7 @@ func (r *reader) gives(name, own string) {
 	}
 	r.exported[name], r.exported[own] = true, true
 	if name != own {
-		r.File.Imports = append(r.File.Imports, mask.Import{Module: bare(r.at), Name: own, Local: name})
+		r.take("./"+path.Base(r.at), own, name)
 	}
 }
 
@@ -118,11 +118,6 @@ func (r *reader) export(n syntax.Node) {
 	default: // export = x
 		r.exports("", n.First("identifier", "member_expression"))
 	}
-	for _, c := range []syntax.Node{declared, value} {
-		if c.Is() {
-			r.begins[c.Start()] = n.Start()
-		}
-	}
 }
 
 // required is the module that a call of require or import() is given, "" for any other expression.
@@ -139,14 +134,6 @@ func (r *reader) required(call syntax.Node) {
 	for n := call; ; n = n.Parent() {
 		switch up := n.Parent(); up.Kind() {
 		case "parenthesized_expression", "await_expression":
-		case "arguments": // what compilers to CommonJS write
-			if !strings.Contains(up.Parent().Child("function").Text(), "interopRequire") {
-				return
-			}
-		case "call_expression":
-			if !n.Is("arguments") {
-				return
-			}
 		case "member_expression":
 			name = up.Child("property").Text()
 		case "variable_declarator":
@@ -210,17 +197,4 @@ func modules(file string) []string {
 		names = append(names, path.Dir(names[0]))
 	}
 	return names
-}
-
-// moduleOf is what an import in a file means: a path within the tree, without extension, for "./x" and "../x", else the name of a
-// package as it is written.
-func moduleOf(file, specifier string) string {
-	if specifier != "." && specifier != ".." && !strings.HasPrefix(specifier, "./") && !strings.HasPrefix(specifier, "../") {
-		return strings.TrimPrefix(specifier, "node:")
-	}
-	name := bare(path.Join(path.Dir(file), specifier))
-	if path.Base(name) == "index" {
-		return path.Dir(name)
-	}
-	return name
 }

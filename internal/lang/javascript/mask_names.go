@@ -262,12 +262,15 @@ func (r *reader) namespace(n syntax.Node) (mask.Class, bool) {
 }
 
 // signature is a declaration without a body. In one of what is elsewhere, that of a member of the global scope is none.
-func (r *reader) signature(n syntax.Node, c mask.Construct) definition {
-	if n.Above("statement_block").Parent().Is("ambient_declaration") {
-		return definition{}
+func (r *reader) signature(n syntax.Node) definition {
+	d := definition{name: r.Qualified(keyName(n.Child("name"))), construct: mask.Overload}
+	switch {
+	case n.Above("statement_block").Parent().Is("ambient_declaration"):
+		d.name = ""
+	case n.Above("ambient_declaration").Is():
+		d.construct = mask.Bodiless
+	case n.Is("abstract_method_signature"):
+		d.construct = mask.Abstract
 	}
-	if n.Above("ambient_declaration").Is() {
-		c = mask.Bodiless
-	}
-	return definition{r.Qualified(keyName(n.Child("name"))), c, false}
+	return d
 }

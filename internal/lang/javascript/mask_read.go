@@ -1,6 +1,7 @@
 package javascript
 
 import (
+	"cmp"
 	_ "embed" // the query
 	"strconv"
 	"strings"
@@ -37,7 +38,6 @@ type reader struct {
 	declared map[string]bool   // names that the file gives to something, anywhere
 	around   []around          // by function
 	docs     map[int]bool      // where doc comments end
-	begins   map[int]int       // where an export statement begins, by where what it declares does
 	depth    int
 }
 
@@ -51,7 +51,7 @@ type around struct {
 func Read(file string, tree *syntax.Tree, typed bool) *mask.File {
 	r := &reader{
 		typed: typed, at: file, source: tree.Source, spots: map[int]spot{}, owners: map[string]bool{}, protos: map[string]string{},
-		names: map[string]int{}, exported: map[string]bool{}, declared: map[string]bool{}, begins: map[int]int{}, docs: map[int]bool{},
+		names: map[string]int{}, exported: map[string]bool{}, declared: map[string]bool{}, docs: map[int]bool{},
 	}
 	r.types = newTypes(r)
 	r.survey(tree)
@@ -93,14 +93,6 @@ func (r *reader) finish(f *mask.File) {
 		one := &f.Functions[i]
 		head, _, _ := strings.Cut(one.Name, ".")
 		one.Public = one.Public && one.Parent < 0 && (r.exported[head] || r.exported[one.Name])
-		if at, ok := r.begins[one.Span.Start]; ok {
-			one.Span.Start = at
-		}
-	}
-	for i := range f.Classes {
-		if at, ok := r.begins[f.Classes[i].Span.Start]; ok {
-			f.Classes[i].Span.Start = at
-		}
 	}
 	if len(r.expected) > 0 {
 		f.Repair = unexpect(r.expected, f.Functions)
@@ -137,7 +129,7 @@ func (r *reader) function(m syntax.Match) (mask.Function, bool) {
 			d.name += "#" + strconv.Itoa(times)
 		}
 	}
-	f := mask.Function{Name: d.name, Construct: d.construct, Line: n.Line(), Literal: isLiteral(n), Public: public(n), Doc: r.documented(n)}
+	f := mask.Function{Name: d.name, Construct: d.construct, Line: n.Line(), Span: span(n), Literal: isLiteral(n), Public: public(n), Doc: r.documented(n)}
 	if name := n.Child("name"); name.Is() {
 		f.Line = name.Line()
 	}
@@ -166,16 +158,11 @@ func (r *reader) object() string {
 
 // define says what a function is; without a name, it is code of what is around it.
 func (r *reader) define(n syntax.Node) definition {
-	name := r.Qualified(n.Child("name").Text())
 	switch n.Kind() {
 	case "function_declaration", "generator_function_declaration":
-		return definition{name, mask.Plain, false}
-	case "function_signature":
-		return r.signature(n, mask.Overload)
-	case "method_signature":
-		return r.signature(n, mask.Overload)
-	case "abstract_method_signature":
-		return r.signature(n, mask.Abstract)
+		return definition{r.Qualified(n.Child("name").Text()), mask.Plain, false}
+	case "function_signature", "method_signature", "abstract_method_signature":
+		return r.signature(n)
 	case "class_static_block":
 		return definition{r.Qualified("static"), mask.Hook, false}
 	case "method_definition":
@@ -184,9 +171,9 @@ func (r *reader) define(n syntax.Node) definition {
 	return r.literal(n)
 }
 
-// method is a member with a body, of a class or of an object literal.
+// method is a member with a body, of a class or of an object literal. Of a computed one, nobody can say the name.
 func (r *reader) method(n syntax.Node) definition {
-	key := keyName(n.Child("name"))
+	key, s := keyName(n.Child("name")), spot{name: strings.TrimSuffix(r.Qualified(""), "."), bound: true}
 	d := definition{construct: mask.Method}
 	switch {
 	case n.Has("get"):
@@ -195,24 +182,17 @@ func (r *reader) method(n syntax.Node) definition {
 		d.construct = mask.Setter
 	case key == "constructor" && n.Parent().Is("class_body") && !n.Has("static"):
 		d.construct = mask.Constructor
-	case key == "": // computed: nobody can call it by a name
-		key = "[computed]"
 	}
-	if key == "" {
-		key = "[computed]"
+	if n.Parent().Is("object") {
+		s = r.spots[n.Parent().Index()]
 	}
-	if !n.Parent().Is("object") {
-		d.name = r.Qualified(key)
-		return d
-	}
-	s := r.spots[n.Parent().Index()]
-	if !s.bound || s.lent && n.Has("get") {
+	switch of := accessors[key]; {
+	case !s.bound, s.lent && n.Has("get"):
 		return definition{}
-	}
-	if of := accessors[key]; s.tells == 1 && of != "" {
+	case s.tells == 1 && of != "":
 		return definition{s.name, of, false}
 	}
-	d.name, d.typed = joined(s.name, key), s.typed && d.construct != mask.Getter
+	d.name, d.typed = joined(s.name, cmp.Or(key, "[computed]")), s.typed && d.construct != mask.Getter
 	return d
 }
 
@@ -273,7 +253,15 @@ func (r *reader) class(m syntax.Match) (mask.Class, bool) {
 	}
 	name := r.className(n)
 	r.owners[name] = true
-	return mask.Class{Name: name}, true
+	return mask.Class{Name: name, Span: span(n)}, true
+}
+
+// span is a definition with the word that exports it.
+func span(n syntax.Node) mask.Range {
+	if n.Parent().Is("export_statement") {
+		n = n.Parent()
+	}
+	return mask.Range{Start: n.Start(), End: n.End()}
 }
 
 // className prefers what others can say: the name of the variable, unless there is none.
