@@ -52,6 +52,8 @@ type Reader struct {
 	OnImport func(n syntax.Node)
 	// OnOther is told of a match with a mark of the language's own.
 	OnOther func(m syntax.Match)
+	// Full says that the names of functions and classes are qualified when they are given.
+	Full bool
 
 	later  int                     // byte until which nothing runs that is not in a function
 	head   int                     // byte until which calls run with the definition of headOf
@@ -62,6 +64,7 @@ type Reader struct {
 // Read goes through the matches, an outer one before what is inside it.
 func (r *Reader) Read(tree *syntax.Tree) *File {
 	r.Walker, r.locals = NewWalker(tree), map[int]map[string]bool{}
+	r.full = r.Full
 	all := tree.Matches()
 	for i, m := range all {
 		if r.Step(m.Node) {

@@ -16,6 +16,7 @@ type Walker struct {
 	Comment syntax.Node
 	scopes  []scope
 	left    syntax.Node // what Skip left out
+	full    bool        // names that are given to it are qualified already
 }
 
 // scope is a class or a function that is open.
@@ -69,7 +70,14 @@ func (w *Walker) Deep() bool { return len(w.scopes) > 64 }
 // Qualified is a name with those of what is around it.
 func (w *Walker) Qualified(name string) string { return w.top().prefix + name }
 
-// AddFunction writes down a definition and enters it. Name is not yet qualified; of the
+func (w *Walker) named(name string) string {
+	if w.full {
+		return name
+	}
+	return w.Qualified(name)
+}
+
+// AddFunction writes down a definition and enters it. Name is not yet qualified, unless Reader.Full; of the
 // place, what the node does not tell (Line, Body, Strict) is the caller's. Broken stays, and a Span that is another than the node's.
 func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 	at := w.top()
@@ -77,7 +85,7 @@ func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 	if at.member {
 		f.Class = at.class
 	}
-	f.Name = at.prefix + f.Name
+	f.Name = w.named(f.Name)
 	if f.Span.Len() == 0 {
 		f.Span = Range{n.Start(), n.End()}
 	}
@@ -90,14 +98,14 @@ func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 
 // AddClass writes down a class and enters it. Name is not yet qualified.
 func (w *Walker) AddClass(n syntax.Node, c Class) int {
-	at, name := w.top(), c.Name
-	c.Parent, c.Name = at.class, at.prefix+name
+	at := w.top()
+	c.Parent, c.Name = at.class, w.named(c.Name)
 	if c.Span.Len() == 0 {
 		c.Span = Range{n.Start(), n.End()}
 	}
 	w.File.Classes = append(w.File.Classes, c)
 	index := len(w.File.Classes) - 1
-	w.Enter(n, index, name)
+	w.scopes = append(w.scopes, scope{n, at.function, index, true, c.Name + "."})
 	return index
 }
 

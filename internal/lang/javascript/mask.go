@@ -2,7 +2,7 @@
 // with the same reader (internal/lang/typescript), since its grammar holds this one's.
 //
 // It never runs node, and never looks outside the file that it is given: which file an
-// import means is said by paths, and by the settings of the tree (Anchors).
+// import means is said by paths, and by the names of packages.
 package javascript
 
 import (
@@ -21,7 +21,6 @@ type Masker struct{}
 var (
 	_ mask.Language = Masker{}
 	_ mask.Anchored = Masker{}
-	_ mask.Mapped   = Masker{}
 )
 
 // Name is the field's word.
@@ -29,7 +28,7 @@ func (Masker) Name() string { return "javascript" }
 
 // Semantics is what names and calls mean, in TypeScript too.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{Family: "javascript", ByResult: true}
+	return mask.Semantics{Family: "javascript"}
 }
 
 // Grammar reads markup too: it is common in .js.
@@ -45,7 +44,7 @@ func (Masker) Grammar(file string) syntax.Language {
 func (Masker) Exempt(file string, _ []byte) mask.Whole { return Exempt(file) }
 
 // Read says what a file holds.
-func (Masker) Read(file string, tree *syntax.Tree) *mask.File { return Read(file, tree, Untyped) }
+func (Masker) Read(file string, tree *syntax.Tree) *mask.File { return Read(file, tree, false) }
 
 // IsAnchor is of the file that names a package.
 func (Masker) IsAnchor(file string) bool { return path.Base(file) == "package.json" }

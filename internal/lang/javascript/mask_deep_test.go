@@ -12,7 +12,7 @@ import (
 func TestMaskDeep(t *testing.T) {
 	t.Parallel()
 	masktest.Deep(t, Masker{}, "a.js", map[string]string{
-		"calls":     "function f() { return " + masktest.Nested("g(", "h", ")") + "; }",
+		"objects":   "const o = " + masktest.Nested("{ f: ", "() => g()", " }") + ";",
 		"functions": masktest.Nested("function f() { ", "g();", " }"),
 		"classes":   masktest.Nested("class A { m() { ", "g();", " } }"),
 	})

@@ -11,6 +11,7 @@
 package typescript
 
 import (
+	_ "embed" // the query
 	"path"
 
 	"github.com/benchmint/benchmint/internal/lang/javascript"
@@ -48,7 +49,17 @@ func (Masker) Exempt(file string, _ []byte) mask.Whole {
 	return javascript.Exempt(file)
 }
 
+//go:embed mask.scm
+var query string
+
+// Query is JavaScript's, and mask.scm.
+func (m Masker) Query(g syntax.Language) string { return m.Masker.Query(g) + query }
+
 // Read says what a file holds.
 func (Masker) Read(file string, tree *syntax.Tree) *mask.File {
-	return javascript.Read(file, tree, javascript.Typed)
+	f := javascript.Read(file, tree, true)
+	if javascript.Declares(file) { // the compiler alone reads it
+		f.Loads = nil
+	}
+	return f
 }
