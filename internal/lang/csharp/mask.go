@@ -167,7 +167,7 @@ func (r *reader) member(n syntax.Node) []string {
 	if of.Is("generic_name") {
 		receiver = mask.TypeName(of)
 	}
-	if path = r.Typed(append(receiver, path...)); len(path) == 2 && slices.Contains(builtin, path[0]) {
+	if path = append(receiver, path...); len(path) == 2 && slices.Contains(builtin, path[0]) {
 		return nil
 	}
 	return path

@@ -36,17 +36,14 @@
 (base_list) @later
 (attribute_list) @skip
 
-; Variables, fields and properties, for the class of what is called on them.
-(parameter name: (_) @name) @local
-(parameter type: (_) @type name: (_) @name) @local
+; Variables.
+(parameter name: (_) @local)
 (implicit_parameter) @local
-(variable_declaration type: (_) @type (variable_declarator name: (_) @name)) @local
-(variable_declarator name: (_) @name (object_creation_expression type: (_) @type)) @local
-(foreach_statement type: (_) @type left: (identifier) @name) @local
-(catch_declaration type: (_) @type name: (_) @name) @local
-(declaration_expression type: (_) @type name: (_) @name) @local
-(declaration_pattern type: (_) @type name: (_) @name) @local
-(property_declaration type: (_) @type name: (_) @name) @local
+(local_declaration_statement (variable_declaration (variable_declarator name: (_) @local)))
+(foreach_statement left: (identifier) @local)
+(catch_declaration name: (_) @local)
+(declaration_expression name: (_) @local)
+(declaration_pattern name: (_) @local)
 (local_function_statement name: (_) @local)
 
 ; The shape of a body.
