@@ -42,10 +42,25 @@ type Language interface {
 	// scripts of the language); the zero value for none. Generated and vendored files
 	// are recognised for all languages alike.
 	Exempt(path string, source []byte) Whole
-	// Semantics is what names and calls mean.
+	// Semantics is what names mean.
 	Semantics() Semantics
-	// Read says what a file holds. The tree is not kept.
+	// Query finds what a file declares and calls, for a grammar of the language: the text of mask.scm, of which reader.go
+	// has the captures.
+	Query(grammar syntax.Language) string
+	// Read says what a file holds, whose tree was parsed with the query (Parse). The tree is not kept.
 	Read(path string, tree *syntax.Tree) *File
+}
+
+// Semantics is what names mean in a language. The zero value is a language of modules that are imported by name.
+type Semantics struct {
+	// Family is the word under which languages see each other's files (TypeScript's go
+	// by JavaScript's); "" for the language's own name.
+	Family string
+	// Everywhere: a name needs no import, and a bare one may be a member of the class around it: Java, C#, Ruby, PHP.
+	Everywhere bool
+	// OwnPrefix: an import begins with the project's own prefix (Anchored). A folder that
+	// is called as a package of others is none of what it takes.
+	OwnPrefix bool
 }
 
 // Anchored is a Language whose imports may begin with a name that a file of the project
@@ -56,22 +71,6 @@ type Anchored interface {
 	Anchor(path string, source []byte) string
 	// IsAnchor tells by the path alone whether a file may be one.
 	IsAnchor(path string) bool
-}
-
-// Mapped is a Language with settings that say what the beginning of an import stands for,
-// for the files below a folder.
-type Mapped interface {
-	// Anchors reads those of a tree, of which all paths are given. What cannot be read says
-	// nothing. Closed are the folders of packages within it that nobody can import.
-	Anchors(paths []string, read func(path string) ([]byte, error)) (all []Anchor, closed []string)
-}
-
-// Anchor says that an import in a file below Within is looked for in Folder where it
-// begins with Prefix, by what comes behind that. A Whole one is the import, and Folder is
-// what it means.
-type Anchor struct {
-	Prefix, Folder, Within string
-	Whole                  bool
 }
 
 // Settled is a Language whose compiler is told by files that are no code (manifests,
@@ -178,15 +177,9 @@ type Function struct {
 	// Returned stands there when only the function literal that it returns is masked; "" where it
 	// returns none.
 	Returned string
-	Broken   bool // a syntax error lies inside: it is kept
-	// Runs is what its body calls, makes and names, that of nested functions included
-	// where nobody says where those go.
-	Runs  []Ref
-	Takes []Take // its parameters in order; nil: nobody can tell
-	Shape Shape
-	// Result is the type of what it gives, as it is written: a path, as from the body; nil
-	// for one that is not known, {Element} where no member of it is of the tree.
-	Result []string
+	Broken   bool  // a syntax error lies inside: it is kept
+	Runs     []Ref // what its body calls, without what functions inside of it call
+	Shape    Shape
 	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
 	Compiles []string
 }
@@ -204,94 +197,21 @@ type Shape struct {
 type Class struct {
 	Name   string // qualified within the file
 	Parent int    // index of the class around it, -1
-	Bases  []Ref  // and mixins, traits
 	Span   Range
-	Makes  []Ref // what runs when an object is made, beside the constructor
-	Late   bool  // it is not made when the file is loaded: in a function, for type checkers only
 }
 
-// Ref is one name in use. Path is the dotted name as it is written, split: {"f"},
-// {"mod","f"}, {"self","x"}, {"C","make"}. A receiver that is no name (a call, a
-// subscript) is "?": {"?","close"}. A last name that ends in "*" is any that begins so.
+// Ref is one call. Path is the dotted name as it is written, split: {"f"}, {"mod","f"}, {"self","x"}, {"C","make"}. A
+// receiver that is no name (a call, a subscript), or a variable of the function around, is "?": {"?","close"}.
 type Ref struct {
-	Path []string
-	Use  Use
-	// Class is the index of the class in whose body or method this stands, -1: what
-	// self, this, cls and super mean.
-	Class int
-	// Into, of what is an argument or called for one, is the call that gets it; nil where
-	// the value of that call, or of the outermost one, is used there and then.
-	Into *Argument
-	// Line is where it stands, from 1, for reasons ("runs when a.py:12 is loaded"); it
-	// matters in Loads only, 0 where it is not known.
-	Line int
+	Path  []string
+	Class int // index of the class in whose body or method this stands, -1
+	Line  int // from 1, for reasons ("runs when a.py:12 is loaded")
 }
-
-// Argument is the place of one: what is called, the argument's number from 0, and
-// the call that gets the value of this one; nil for none.
-type Argument struct {
-	Path []string
-	At   int
-	Into *Argument
-}
-
-// Take is what a function's own body does with a parameter. What functions inside of it
-// do comes later, if they are called.
-type Take struct {
-	Runs bool        // calls it, or puts it where others may
-	Rest bool        // it stands for all further arguments
-	Into []*Argument // hands it on, and no more than gives back or drops what comes of that
-	Puts []string    // names under which it is put on something: who reads them may run it
-}
-
-// Use is how a name is used.
-type Use string
-
-// The uses. Where it is called is not where it is named: a callback that is handed
-// over at load time is Named, and stays masked unless the called one is of this tree
-// and calls what it gets; the closure counts Named as called when it stands among the
-// arguments of a call or as a decorator, since who knows what that does.
-const (
-	Called    Use = "called" // also decorators, new C(…), C(…)
-	Named     Use = "named"  // read, handed over
-	Inherited Use = "inherited"
-	// Handed is Named among the arguments of a call: who is called may call it, so the
-	// closure counts it as called. What is only Named (a table of handlers, an alias) is
-	// not. A language gives Named for arguments of which it knows that they are not
-	// called.
-	Handed Use = "handed"
-	// Bound is Called where what comes of it is only bound to a name, given back or
-	// dropped: functions that it makes run when that name is called.
-	Bound Use = "bound"
-)
-
-// calls reports whether something of that name runs there and then.
-func (u Use) calls() bool { return u == Called || u == Bound }
 
 // Import is a name that a file takes from another. "import a.b as c": Module a.b,
 // Local c. "from .a import b as c": Module .a, Name b, Local c. A star: Name "*".
 type Import struct {
 	Module, Name, Local string
-}
-
-// Element is the part of a path behind a table's name for what the table holds:
-// {"TABLE", "[]"} is what "for x in TABLE" gives. Alone it is a literal: a value that is
-// known, and nothing of the tree.
-const Element = "[]"
-
-// Outcome is the part of a path behind a function for what a call of it gives, where it says
-// by Result of what type that is: {"f", "=>", "m"} is what f().m stands for.
-const Outcome = "=>"
-
-// Whoever begins the path of a bare name where the code may run for another object than
-// the one around: {"&()", "f"} is f, and where nothing around has it, a member of anything.
-const Whoever = "&()"
-
-// Binding says what a module's, a class's or a package's own name holds, where that is
-// plain: x = C(…), x: C, var x = pkg.New(…), const f = g.
-type Binding struct {
-	Name  string // qualified within the file
-	Value Ref
 }
 
 // File is what a language says of one file.
@@ -303,15 +223,9 @@ type File struct {
 	Functions []Function // in source order, an outer one before what is inside it
 	Classes   []Class
 	Imports   []Import
-	Bindings  []Binding
-	// Loads is what runs when the file is loaded: statements of the module and of
-	// class bodies, decorators, defaults, initialisers of package variables and
-	// statics. What stands in functions is in their Runs.
+	// Loads is what is called when the file is loaded: by statements of the module and of class bodies, decorators, defaults,
+	// initialisers of package variables and statics. What stands in functions is in their Runs.
 	Loads []Ref
-	// Program says that it gives nothing to those who import it.
-	Program bool
-	// Routes are the handlers that this file declares for HTTP, where it does.
-	Routes []Route
 	// Repair gives the further edits that a choice makes necessary (Go's unused
 	// imports); nil where a language needs none. It must not keep the tree.
 	Repair func(masked func(function int) bool) []Edit
@@ -324,14 +238,4 @@ type File struct {
 	Faults []int
 	// Compiled are the names that the compiler may run for it, see Compiler.
 	Compiled []string
-}
-
-// Route is one HTTP handler.
-type Route struct {
-	Method  string // GET, or "" for any
-	Path    string // as it is written, prefix of a group included where the file tells
-	Handler Ref
-	// Function is the handler where it is declared on the spot (a decorated
-	// function, a literal that is a Lambda); -1 else.
-	Function int
 }

@@ -186,7 +186,7 @@ func (p *project) findModule(u *unit, name string) []*unit {
 			return found
 		}
 	}
-	if head, _, ok := cutLast(name); ok && head != "" {
+	if head := outer(name); head != "" {
 		return p.findModule(u, head)
 	}
 	return nil

@@ -174,14 +174,14 @@ func splitName(name string) (head, last string) {
 // separators stand between the parts of a module's name, by language.
 var separators = []string{"::", "\\", "/", "."}
 
-// cutLast takes the last part off a module's name.
-func cutLast(name string) (head, last string, ok bool) {
+// outer is a module's name without its last part; "" for one of a single part.
+func outer(name string) string {
 	for _, sep := range separators {
 		if i := strings.LastIndex(name, sep); i >= 0 {
-			return name[:i], name[i+len(sep):], true
+			return name[:i]
 		}
 	}
-	return "", name, false
+	return ""
 }
 
 // stems are a path as imports write it: without its ending, and a folder for the file

@@ -7,8 +7,7 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// Queried is a Language whose definitions are found by a query of tree-sitter, mask.scm in its folder. The query says by
-// the names of its captures what a node is:
+// This file makes a File of what a query of tree-sitter finds. The names of its captures say what a node is:
 //
 //	@function  a definition; @name and @body are inside of it
 //	@class     a class, a trait, a module on the spot; @name is inside of it
@@ -23,18 +22,10 @@ import (
 //	@branch    counts for the shape of a body: a branch; @logic: one where its operator is and/or
 //	@nest      counts for the shape: what is inside lies a level deeper
 //	@comment   a comment
-type Queried interface {
-	Language
-	// Query is that for a grammar of the language.
-	Query(grammar syntax.Language) string
-}
 
 // Parse parses a file of a language, with the matches of its query.
 func Parse(l Language, path string, source []byte) (*syntax.Tree, error) {
-	if q, ok := l.(Queried); ok {
-		return syntax.ParseMatched(l.Grammar(path), source, q.Query(l.Grammar(path)))
-	}
-	return syntax.ParseTree(l.Grammar(path), source)
+	return syntax.ParseMatched(l.Grammar(path), source, l.Query(l.Grammar(path)))
 }
 
 // Reader makes a File of the matches of a language's query. What the matches do not tell is the language's to say, in the
@@ -168,7 +159,7 @@ func (r *Reader) called(n syntax.Node, function int, path []string) {
 	if len(path) == 0 {
 		return
 	}
-	ref := Ref{Path: path, Use: Called, Class: r.Class(), Line: n.Line()}
+	ref := Ref{Path: path, Class: r.Class(), Line: n.Line()}
 	if function < 0 {
 		r.File.Loads = append(r.File.Loads, ref)
 		return

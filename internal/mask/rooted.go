@@ -92,7 +92,7 @@ func ownModule(im Import, own map[string]bool) (head, module string, ok bool) {
 	}
 	head, module, _ = strings.Cut(full, ".")
 	for module != "" && !own[module] { // a name of the module
-		module, _, _ = cutLast(module)
+		module = outer(module)
 	}
 	return head, module, head != "" && !own[head] && module != ""
 }

@@ -12,7 +12,7 @@ import (
 // tiny is a language for tests: as much of Python as they need.
 type tiny struct{}
 
-var _ mask.Queried = tiny{}
+var _ mask.Language = tiny{}
 
 func (tiny) Name() string { return "python" }
 

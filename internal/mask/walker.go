@@ -116,20 +116,6 @@ func (w *Walker) Enter(n syntax.Node, class int, name string) {
 	w.scopes = append(w.scopes, scope{n, at.function, class, class >= 0, at.prefix + name + "."})
 }
 
-// Use writes down a name in use: to the functions around, else to what loads.
-func (w *Walker) Use(n syntax.Node, use Use, path ...string) {
-	if len(path) == 0 {
-		return
-	}
-	ref := Ref{Path: path, Use: use, Class: w.Class(), Line: n.Line()}
-	if w.Function() < 0 {
-		w.File.Loads = append(w.File.Loads, ref)
-	}
-	for i := w.Function(); i >= 0; i = w.File.Functions[i].Parent {
-		w.File.Functions[i].Runs = append(w.File.Functions[i].Runs, ref)
-	}
-}
-
 // Documented reports whether the last comment stands right before the node and begins
 // with one of the marks.
 func (w *Walker) Documented(n syntax.Node, marks ...string) bool {

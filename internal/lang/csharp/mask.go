@@ -26,7 +26,7 @@ func (Masker) Name() string { return "csharp" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{ByName: true, Everywhere: true}
+	return mask.Semantics{Everywhere: true}
 }
 
 // Grammar knows files by their ending; scripts (.csx) hold the same language.
@@ -96,7 +96,7 @@ func (r *reader) construct() {
 			continue
 		}
 		for _, base := range r.bases[f.Class] {
-			f.Runs = append(f.Runs, mask.Ref{Path: []string{base}, Use: mask.Called, Class: f.Class})
+			f.Runs = append(f.Runs, mask.Ref{Path: []string{base}, Class: f.Class})
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 type Masker struct{}
 
 var (
-	_ mask.Queried  = Masker{}
+	_ mask.Language = Masker{}
 	_ mask.Anchored = Masker{}
 )
 

@@ -26,7 +26,7 @@ func (Masker) Name() string { return "java" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{ByName: true, Everywhere: true}
+	return mask.Semantics{Everywhere: true}
 }
 
 // Grammar knows files by their ending.
@@ -123,7 +123,7 @@ func (r *reader) construct() {
 		}
 		f.Runs = append(f.Runs, blocks[f.Class]...)
 		if base := r.bases[f.Class]; base != nil {
-			f.Runs = append(f.Runs, mask.Ref{Path: base, Use: mask.Called, Class: f.Class})
+			f.Runs = append(f.Runs, mask.Ref{Path: base, Class: f.Class})
 		}
 	}
 }

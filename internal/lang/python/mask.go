@@ -15,7 +15,7 @@ import (
 type Masker struct{}
 
 var (
-	_ mask.Queried    = Masker{}
+	_ mask.Language   = Masker{}
 	_ mask.Compatible = Masker{}
 	_ mask.Placed     = Masker{}
 	_ mask.Rooted     = Masker{}

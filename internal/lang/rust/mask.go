@@ -27,7 +27,7 @@ func (Masker) Name() string { return "rust" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{ByName: true, Everywhere: true}
+	return mask.Semantics{Everywhere: true}
 }
 
 // Grammar is Rust's for Rust files.

@@ -145,16 +145,10 @@ func Facts(m Masked) string {
 		fmt.Fprintf(&b, "%s\n", refs(" runs", f.Runs))
 	}
 	for _, c := range m.File.Classes {
-		fmt.Fprintf(&b, "class %s%s\n", c.Name, refs(" bases", c.Bases))
+		fmt.Fprintf(&b, "class %s\n", c.Name)
 	}
 	for _, i := range m.File.Imports {
 		fmt.Fprintf(&b, "import %s %s as %s\n", i.Module, i.Name, i.Local)
-	}
-	for _, v := range m.File.Bindings {
-		fmt.Fprintf(&b, "binding %s = %s\n", v.Name, word(v.Value))
-	}
-	for _, r := range m.File.Routes {
-		fmt.Fprintf(&b, "route %s %s%s\n", r.Method, r.Path, refs("", []mask.Ref{r.Handler}))
 	}
 	if len(m.File.Loads) > 0 {
 		fmt.Fprintf(&b, "loads%s\n", refs("", m.File.Loads))
@@ -177,20 +171,7 @@ func refs(label string, all []mask.Ref) string {
 }
 
 func word(r mask.Ref) string {
-	w := strings.Join(r.Path, ".")
-	switch r.Use {
-	case mask.Called:
-		w += "()"
-	case mask.Bound:
-		w += "()="
-	case mask.Inherited:
-		w += "^"
-	case mask.Handed:
-		w = "&" + w
-	}
-	for a := r.Into; a != nil; a = a.Into {
-		w += fmt.Sprintf(">%s#%d", strings.Join(a.Path, "."), a.At)
-	}
+	w := strings.Join(r.Path, ".") + "()"
 	if r.Class >= 0 {
 		w += fmt.Sprintf("@%d", r.Class)
 	}
