@@ -91,10 +91,28 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r.OnFunction, r.OnClass, r.OnCall, r.OnOther = r.function, r.class, r.call, r.other
 	f := r.Reader.Read(tree)
 	f.Modules, f.Compiled, f.Loads = []string{strings.Join(moduleOf(p), "::")}, Masker{}.Compiled(p, tree), nil
+	if tree.Broken() {
+		f.Faults = faults(tree, f.Faults)
+	}
 	if len(r.lints) > 0 {
 		f.Repair = r.repair
 	}
 	return f
+}
+
+// faults leaves one of those in a macro: the grammar does not know all tokens that may stand there.
+func faults(tree *syntax.Tree, lines []int) []int {
+	var out []int
+	var last syntax.Node
+	for n := range tree.Root().Walk(syntax.Node.Broken) {
+		if !n.Is("ERROR") && !n.Missing() || !slices.Contains(lines, n.Line()) {
+			continue
+		}
+		if in := n.Above("macro_definition", "macro_invocation"); in != last || !in.Is() {
+			out, last = append(out, n.Line()), in
+		}
+	}
+	return slices.Compact(out)
 }
 
 func (r *reader) other(m syntax.Match) {
