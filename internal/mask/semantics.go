@@ -12,8 +12,10 @@ type Semantics struct {
 	// runs when the code is loaded is seen (Options.Load), or found by these names.
 	ByName bool
 
-	// Everywhere: a name needs no import, and a bare one may be a member of the class around: Java, C#, Ruby, PHP.
+	// Everywhere: a name needs no import, and a bare one may be a member of the class around: Java, C#, Ruby, PHP, Rust.
 	Everywhere bool
+	// NoBareMembers: a bare name is no member after all, but a function, or it makes an object: PHP, Rust.
+	NoBareMembers bool
 
 	// BareMembers: a bare name may be a member of the class around it.
 	BareMembers bool

@@ -25,7 +25,7 @@ func (Masker) Name() string { return "php" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{ByName: true, Everywhere: true}
+	return mask.Semantics{ByName: true, Everywhere: true, NoBareMembers: true}
 }
 
 // Grammar knows files by their ending; a script without one is of no concern.
