@@ -56,8 +56,10 @@ type Semantics struct {
 	// Family is the word under which languages see each other's files (TypeScript's go
 	// by JavaScript's); "" for the language's own name.
 	Family string
-	// Everywhere: a name needs no import, and a bare one may be a member of the class around it: Java, C#, Ruby, PHP.
+	// Everywhere: a name needs no import: Java, C#, Ruby, PHP, Rust.
 	Everywhere bool
+	// BareMembers: a bare name may be a member of the class around it: Java, C#, Ruby.
+	BareMembers bool
 	// OwnPrefix: an import begins with the project's own prefix (Anchored). A folder that
 	// is called as a package of others is none of what it takes.
 	OwnPrefix bool

@@ -101,13 +101,14 @@ func (p *project) anywhere(u *unit, parts []string) []int {
 			return nil
 		}
 	}
-	if found := p.goingBy([]*unit{u}, name, true); len(found) > 0 {
+	members := len(parts) > 1 && parts[len(parts)-2] != "crate" || u.means.BareMembers
+	if found := p.goingBy([]*unit{u}, name, members); len(found) > 0 {
 		return found
 	}
 	if found := p.makers[key{u.family, name}]; len(found) > 0 && len(parts) == 1 {
 		return found
 	}
-	return p.few(u, name)
+	return slices.DeleteFunc(slices.Clone(p.few(u, name)), func(f int) bool { return !members && p.of(f).Class >= 0 })
 }
 
 // isForeign tells a class that is not of the tree by its capital letter; what is in capitals is a constant.
@@ -115,8 +116,8 @@ func (p *project) isForeign(u *unit, name string) bool {
 	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && name != strings.ToUpper(name) && !p.classes[key{u.family, name}]
 }
 
-// self are the words for the object or the class around.
-var self = []string{"self", "this", "$this", "static", "Self", "super", "parent", "base"}
+// self are the words for the object or the class around, and Rust's for all modules.
+var self = []string{"crate", "self", "this", "$this", "static", "Self", "super", "parent", "base"}
 
 // onObject reports whether something is called on an object of which the class is not known.
 func (p *project) onObject(u *unit, parts []string) bool {

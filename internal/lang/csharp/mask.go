@@ -26,7 +26,7 @@ func (Masker) Name() string { return "csharp" }
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{Everywhere: true}
+	return mask.Semantics{Everywhere: true, BareMembers: true}
 }
 
 // Grammar knows files by their ending; scripts (.csx) hold the same language.

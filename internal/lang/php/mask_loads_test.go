@@ -20,6 +20,7 @@ func TestMaskLoads(t *testing.T) {
 		"in_a_condition":      {"if (!defined('X')) { define('X', f()); }\nfunction f() { return 1; }\n", "f"},
 		"a_class_on_the_spot": {"return new class(f()) extends C { function m() { return g(); } };\nfunction f() { return 1; }\nfunction g() { return 1; }\n-- src/c.php --\n<?php\nclass C { function __construct() { return 1; } }\n", "f"},
 		"an_attribute":        {"#[C(new C)] class D { #[C(new C)] const X = 1; }\nclass C { function __construct() { $this->a = 1; } }\n", ""},
+		"no_method":           {"count($a);\nsort($a);\nclass C { function count() { return 1; } }\n-- src/c.php --\n<?php\nclass D { function sort() { return 1; } }\n", ""},
 		"in_functions_only":   {"function f($a = new C) { static $b = 1; return g(); }\nfunction g() { return 1; }\nclass C { function __construct() { $this->a = 1; } }\n", ""},
 	})
 }

@@ -27,7 +27,7 @@ var tools = []string{"Gemfile", "Rakefile", "Guardfile", "Capfile", "Vagrantfile
 
 // Semantics is what names and calls mean.
 func (Masker) Semantics() mask.Semantics {
-	return mask.Semantics{Everywhere: true}
+	return mask.Semantics{Everywhere: true, BareMembers: true}
 }
 
 // Grammar knows files by their ending, and those of tools by their name.

@@ -91,10 +91,28 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	r.OnFunction, r.OnClass, r.OnCall, r.OnOther = r.function, r.class, r.call, r.other
 	f := r.Reader.Read(tree)
 	f.Modules, f.Compiled, f.Loads = []string{strings.Join(moduleOf(p), "::")}, Masker{}.Compiled(p, tree), nil
+	if tree.Broken() {
+		f.Faults = faults(tree, f.Faults)
+	}
 	if len(r.lints) > 0 {
 		f.Repair = r.repair
 	}
 	return f
+}
+
+// faults leaves one of those in a macro: the grammar does not know all tokens that may stand there.
+func faults(tree *syntax.Tree, lines []int) []int {
+	var out []int
+	var last syntax.Node
+	for n := range tree.Root().Walk(syntax.Node.Broken) {
+		if !n.Is("ERROR") && !n.Missing() || !slices.Contains(lines, n.Line()) {
+			continue
+		}
+		if in := n.Above("macro_definition", "macro_invocation"); in != last || !in.Is() {
+			out, last = append(out, n.Line()), in
+		}
+	}
+	return slices.Compact(out)
 }
 
 func (r *reader) other(m syntax.Match) {
@@ -126,34 +144,50 @@ func moduleOf(p string) []string {
 	return out
 }
 
-// call is what is called, of a path with arguments of types the names alone.
+// call is what is called.
 func (r *reader) call(m syntax.Match) []string {
 	if m.Is("use") {
-		return token(m.Node, m.At("arguments"))
+		return r.token(m.Node, m.At("arguments"))
 	}
 	of := m.Node.Child("function")
 	if of.Is("generic_function") {
 		of = of.Child("function")
 	}
-	path := mask.Callee(of)
 	if of.Is("scoped_identifier") {
-		path = append(typeName(of.Child("path")), of.Child("name").Text())
+		return r.path(last(typeName(of.Child("path"))), of.Child("name").Text())
 	}
-	if len(path) == 2 && strings.EqualFold(path[0], "self") && r.Class() >= 0 {
-		class := r.File.Classes[r.Class()].Name
-		path[0] = class[strings.LastIndexByte(class, '.')+1:]
+	path := mask.Callee(of)
+	if len(path) == 2 && path[0] == "self" {
+		return r.path("Self", path[1])
 	}
 	return path
 }
 
-// token is a name among what a macro is given that is called there.
-func token(name, arguments syntax.Node) []string {
-	source, at := name.Tree().Source, name.Start()
+// path is a name behind a type, or behind a module, which may be any: files say of few functions where they are from.
+func (r *reader) path(owner, name string) []string {
 	switch {
-	case name.End() != arguments.Start() || source[name.End()] != '(':
+	case owner == "Self" && r.Class() >= 0:
+		class := r.File.Classes[r.Class()].Name
+		owner = class[strings.LastIndexByte(class, '.')+1:]
+	case owner == "" || owner[0] < 'A' || owner[0] > 'Z':
+		owner = "crate"
+	}
+	return []string{owner, name}
+}
+
+// token is a name among what a macro is given that is called there.
+func (r *reader) token(name, arguments syntax.Node) []string {
+	source, owner := name.Tree().Source, name.Before()
+	if name.End() != arguments.Start() || source[name.End()] != '(' {
 		return nil
-	case at > 0 && (source[at-1] == '.' || source[at-1] == ':'):
+	}
+	switch before := source[name.Start()-1]; {
+	case before == '.' && owner.Is("self"):
+		return r.path("Self", name.Text())
+	case before == '.':
 		return []string{"?", name.Text()}
+	case before == ':':
+		return r.path(owner.Text(), name.Text())
 	}
 	return []string{name.Text()}
 }
