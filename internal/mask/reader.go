@@ -191,8 +191,12 @@ func (r *Reader) faults(tree *syntax.Tree) {
 		return
 	}
 	lines := r.File.Faults
+	outer := slices.DeleteFunc(slices.Clone(r.File.Functions), func(f Function) bool { return f.Parent >= 0 })
 	for n := range tree.All() {
-		if (n.Is("ERROR") || n.Missing()) && !slices.ContainsFunc(r.File.Functions, func(f Function) bool { return f.Span.Holds(Range{n.Start(), n.End()}) }) {
+		for len(outer) > 0 && outer[0].Span.End <= n.Start() {
+			outer = outer[1:]
+		}
+		if (n.Is("ERROR") || n.Missing()) && (len(outer) == 0 || !outer[0].Span.Holds(Range{n.Start(), n.End()})) {
 			lines = append(lines, n.Line())
 		}
 	}
@@ -200,8 +204,11 @@ func (r *Reader) faults(tree *syntax.Tree) {
 	r.File.Faults = slices.Compact(lines)
 }
 
-// longest is how many parts of a name are told apart.
-const longest = 16
+// Of what is called no more is read than its end: of a chain of calls, each has all those before it in its text.
+const (
+	longest  = 16  // parts of a name
+	longText = 256 // bytes
+)
 
 // connectors stand between the parts of a name.
 var connectors = strings.NewReplacer("?->", ".", "?.", ".", "->", ".", "::", ".", `\`, ".")
@@ -211,6 +218,9 @@ var connectors = strings.NewReplacer("?->", ".", "?.", ".", "->", ".", "::", "."
 func Callee(n syntax.Node) []string {
 	if !n.Is() {
 		return nil
+	}
+	if start := n.End() - longText; start > n.Start() {
+		return split("()" + string(n.Tree().Source[start:n.End()])) // what is cut is no name
 	}
 	return split(n.Text())
 }

@@ -100,27 +100,33 @@ func (g *grammar) parse(t *Tree, text []byte, how parser) error {
 	defer w.cursor.Close()
 	w.walk()
 	t.nodes = w.nodes
-	if how.query != nil {
-		how.query.match(root, text, t)
+	switch {
+	case how.query == nil:
+		return nil
+	case w.deepest > maxNest:
+		return ErrTooDeep
 	}
+	how.query.match(root, text, t)
 	return nil
 }
 
 // walker writes a tree of C down, in a loop: hostile nesting costs memory and no stack.
 type walker struct {
 	*grammar
-	text   []byte
-	broken bool // there may be errors
-	cursor *sitter.TreeCursor
-	nodes  []node
-	open   []int // indexes of the nodes around the cursor; -1 for one that is not kept
-	at     int   // byte up to which rows are counted
-	row    int
+	text    []byte
+	broken  bool // there may be errors
+	cursor  *sitter.TreeCursor
+	nodes   []node
+	open    []int // indexes of the nodes around the cursor; -1 for one that is not kept
+	deepest int   // the most of them
+	at      int   // byte up to which rows are counted
+	row     int
 }
 
 func (w *walker) walk() {
 	for {
 		w.open = append(w.open, w.add())
+		w.deepest = max(w.deepest, len(w.open))
 		if w.cursor.GoToFirstChild() {
 			continue
 		}

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -38,6 +39,13 @@ func (m Match) Is(mark string) bool { return slices.Contains(m.Marks, mark) }
 
 // Matches are those of the query that the tree was parsed for, an outer node before what is inside it.
 func (t *Tree) Matches() []Match { return t.matches }
+
+// maxNest is how deep the nodes of a file may nest where a query goes through them: it takes time by the square of the
+// depth, and loses matches from 65,536 levels on.
+const maxNest = 30_000
+
+// ErrTooDeep is a file that nests so deeply that nobody wrote it.
+var ErrTooDeep = errors.New("it nests too deeply: more than 30,000 levels")
 
 // ParseMatched parses one file, and finds in it what fits the patterns of a query.
 func ParseMatched(l Language, source []byte, query string) (*Tree, error) {
