@@ -70,18 +70,17 @@ func (r *reader) block(fn, b syntax.Node, d definition, f *mask.Function) {
 	if stays.Is() {
 		f.Body.Start = stays.End()
 	}
-	text := r.source[f.Body.Start:f.Body.End]
-	if statement := r.fails(fn, b, d); bytes.Contains(text, []byte("\n")) {
+	f.Strict = r.fails(fn, b, d)
+	switch text := r.source[f.Body.Start:f.Body.End]; {
+	case bytes.Contains(text, []byte("\n")):
 		inner, outer := r.indents(fn, f.Body, rest[0])
-		f.Strict = "\n" + inner + statement + "\n" + outer
-	} else {
-		f.Strict = statement
-		if bytes.HasPrefix(text, []byte(" ")) || stays.Is() {
-			f.Strict = " " + statement + " "
-		}
-		if stays.Is() && r.source[stays.End()-1] != ';' {
-			f.Strict = ";" + f.Strict
-		}
+		f.Strict = "\n" + inner + f.Strict + "\n" + outer
+		return
+	case bytes.HasPrefix(text, []byte(" ")), stays.Is():
+		f.Strict = " " + f.Strict + " "
+	}
+	if stays.Is() && r.source[stays.End()-1] != ';' {
+		f.Strict = ";" + f.Strict
 	}
 }
 

@@ -2,6 +2,7 @@ package javascript
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
@@ -58,4 +59,33 @@ func unexpect(all []expected, functions []mask.Function) func(masked func(int) b
 		}
 		return edits
 	}
+}
+
+// tested mentions the name of which a condition asks whether it is there, where a function stands behind it and uses it: of a function that
+// is never missing, the compiler takes the condition for a call that was forgotten unless it is used there.
+func (t types) tested(fn syntax.Node) string {
+	for at := fn; ; at = at.Parent() {
+		up, asks := at.Parent(), syntax.Node{}
+		switch left := up.Child("left"); {
+		case !up.Is(), isFunction(up), up.Is("class_body", "program"):
+			return ""
+		case up.Is("ternary_expression", "if_statement") && up.Child("consequence") == at:
+			asks = inParentheses(up.Child("condition"))
+		case up.Is("binary_expression") && up.Child("right") == at && strings.TrimSpace(string(t.source[left.End():at.Start()])) == "&&":
+			asks = inParentheses(left)
+		}
+		if asks.Is("identifier", "member_expression") && mentions(fn.Child("body"), asks.Text()) {
+			return "void " + oneLine(asks.Text()) + "; "
+		}
+	}
+}
+
+// mentions reports whether a name stands in code as it does elsewhere.
+func mentions(code syntax.Node, name string) bool {
+	for n := range code.Within() {
+		if n.Is("identifier", "member_expression") && n.Text() == name {
+			return true
+		}
+	}
+	return false
 }

@@ -39,12 +39,17 @@ func (r *reader) link(n syntax.Node) {
 		r.protos[n.Child("name").Text()] = n.Child("value").Child("object").Text()
 	case "assignment_expression":
 		if t := r.target(n.Child("left")); t.exports {
-			if outer := r.spot(n); outer.name != "" {
-				r.gives(t.name, outer.name)
-			}
-			r.exports(t.name, n.Child("right"))
+			r.assignedTo(t.name, n)
 		}
 	}
+}
+
+// assignedTo is told of exports.name = …; a row of assignments may say the name that this has in the file.
+func (r *reader) assignedTo(name string, n syntax.Node) {
+	if outer := r.spot(n); outer.name != "" {
+		r.gives(name, outer.name)
+	}
+	r.exports(name, n.Child("right"))
 }
 
 // from is the module of the import or export that a name stands in; "" for the file itself.

@@ -213,21 +213,27 @@ func (r *reader) literal(n syntax.Node) definition {
 	case s.accessor != "":
 		return definition{s.name, s.accessor, false}
 	}
-	if own := n.Child("name").Text(); own != "" && (s.name == "" || s.name == "default" || strings.HasSuffix(s.name, ".return")) {
-		if !strings.HasSuffix(s.name, "return") {
-			r.exported[own] = true
-		}
-		s.name = joined(strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(s.name, "default"), "return"), "."), own)
-	}
-	if s.name == "" {
-		s.name = "default"
-		r.exported[s.name] = true
-	}
-	d := definition{s.name, mask.Lambda, s.typed}
-	if r.Function() < 0 && r.owned(s.name) {
+	d := definition{r.named(s.name, n.Child("name").Text()), mask.Lambda, s.typed}
+	if r.Function() < 0 && r.owned(d.name) {
 		d.construct = mask.Method
 	}
 	return d
+}
+
+// named is the name of a literal: its own where that says more than what it is bound to.
+func (r *reader) named(name, own string) string {
+	outer, returned := strings.CutSuffix(name, ".return")
+	switch {
+	case returned && own != "":
+		return joined(outer, own)
+	case name != "" && name != "default":
+		return name
+	case own != "":
+		r.gives("", own)
+		return own
+	}
+	r.exported["default"] = true
+	return "default"
 }
 
 // owned reports whether a name is that of a member of a class or an object.
@@ -288,27 +294,33 @@ func (r *reader) className(n syntax.Node) string {
 func (r *reader) literalObject(n syntax.Node) (mask.Class, bool) {
 	s := r.objectSpot(n)
 	r.spots[n.Index()] = s
-	if !s.bound {
-		if r.Function() >= 0 {
-			r.nameless = max(r.nameless, n.End())
-		}
+	switch {
+	case !s.bound && r.Function() >= 0:
+		r.nameless = max(r.nameless, n.End())
 		return mask.Class{}, false
-	}
-	methods := false
-	for c := range n.Children() {
-		value := unwrapped(c.Child("value"))
-		methods = methods || c.Is("method_definition", "shorthand_property_identifier") || isLiteral(value) || value.Is("identifier", "member_expression", "call_expression", "new_expression")
-		switch {
-		case s.name != "" || !c.Named():
-		case c.Is("shorthand_property_identifier"):
-			r.exported[c.Text()] = true
-		case c.Is("pair", "method_definition"):
-			r.exports(keyName(c.First()), c.Child("value"))
+	case s.bound && s.name == "": // a module in CommonJS
+		for c := range n.Children() {
+			if c.Is("shorthand_property_identifier") {
+				r.exported[c.Text()] = true
+			} else if c.Is("pair", "method_definition") {
+				r.exports(keyName(c.First()), c.Child("value"))
+			}
 		}
 	}
 	if s.name == "" || n.Start() < r.nameless {
 		return mask.Class{}, false
 	}
+	methods := hasMethods(n)
 	r.owners[s.name] = r.owners[s.name] || methods || !s.lent
 	return mask.Class{Name: s.name}, methods && s.tells == 0
+}
+
+// hasMethods reports whether a member of an object literal may be called.
+func hasMethods(n syntax.Node) bool {
+	for c := range n.Children() {
+		if value := unwrapped(c.Child("value")); c.Is("method_definition", "shorthand_property_identifier") || isLiteral(value) || value.Is("identifier", "member_expression", "call_expression", "new_expression") {
+			return true
+		}
+	}
+	return false
 }

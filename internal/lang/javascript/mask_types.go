@@ -236,20 +236,10 @@ func (t types) calledType(fn, call syntax.Node, depth int) string {
 	if t.givesList(fn, of, depth) {
 		return "any[]" // callers hand functions to it, for what they do not say of the elements
 	}
-	var target syntax.Node
-	switch {
-	case of.Is("identifier") && t.counted[of.Text()] == 1:
-		if generic := t.generic[of.Text()]; generic.Is() {
-			return t.filled(fn, generic, call.First("type_arguments"))
-		}
-		if target = t.plain[of.Text()]; !target.Is("function_declaration") {
-			return ""
-		}
-	case of.Is("member_expression") && of.Child("object").Is("this") && isObjectMethod(fn):
-		if target = t.method(fn.Parent(), of.Child("property").Text()); target.Is("method_signature") && (first(target.Child("parameters")).Is() || first(call.Child("arguments")).Is()) {
-			return "" // the compiler chooses another
-		}
+	if generic := t.generic[of.Text()]; of.Is("identifier") && generic.Is() && t.counted[of.Text()] == 1 {
+		return t.filled(fn, generic, call.First("type_arguments"))
 	}
+	target := t.called(fn, of, call)
 	if !target.Is() || target.Child("type_parameters").Is() || fn.Child("type_parameters").Is() || target.Has("async", "*") {
 		return ""
 	}
@@ -265,6 +255,21 @@ func (t types) calledType(fn, call syntax.Node, depth int) string {
 		t.results[at] = t.result(target, depth+1)
 	}
 	return t.results[at]
+}
+
+// called is the function of the file, or the method of the same class, that a call in fn means. Of one with signatures, the compiler
+// chooses another where something is handed over.
+func (t types) called(fn, of, call syntax.Node) (target syntax.Node) {
+	switch {
+	case of.Is("identifier") && t.counted[of.Text()] == 1 && t.plain[of.Text()].Is("function_declaration"):
+		return t.plain[of.Text()]
+	case of.Is("member_expression") && of.Child("object").Is("this") && isObjectMethod(fn):
+		target = t.method(fn.Parent(), of.Child("property").Text())
+	}
+	if target.Is("method_signature") && (first(target.Child("parameters")).Is() || first(call.Child("arguments")).Is()) {
+		return syntax.Node{}
+	}
+	return target
 }
 
 // annotated is a type without the sign before it.
@@ -383,33 +388,4 @@ func inParentheses(n syntax.Node) syntax.Node {
 		n = first(n)
 	}
 	return n
-}
-
-// tested mentions the name of which a condition asks whether it is there, where a function stands behind it and uses it: of a function that
-// is never missing, the compiler takes the condition for a call that was forgotten unless it is used there.
-func (t types) tested(fn syntax.Node) string {
-	for at := fn; ; at = at.Parent() {
-		up, asks := at.Parent(), syntax.Node{}
-		switch left := up.Child("left"); {
-		case !up.Is(), isFunction(up), up.Is("class_body", "program"):
-			return ""
-		case up.Is("ternary_expression", "if_statement") && up.Child("consequence") == at:
-			asks = inParentheses(up.Child("condition"))
-		case up.Is("binary_expression") && up.Child("right") == at && strings.TrimSpace(string(t.source[left.End():at.Start()])) == "&&":
-			asks = inParentheses(left)
-		}
-		if asks.Is("identifier", "member_expression") && mentions(fn.Child("body"), asks.Text()) {
-			return "void " + oneLine(asks.Text()) + "; "
-		}
-	}
-}
-
-// mentions reports whether a name stands in code as it does elsewhere.
-func mentions(code syntax.Node, name string) bool {
-	for n := range code.Within() {
-		if n.Is("identifier", "member_expression") && n.Text() == name {
-			return true
-		}
-	}
-	return false
 }
