@@ -41,7 +41,7 @@ def tree(root):
             if os.path.islink(at):
                 found[os.path.relpath(at, root)] = "link", os.readlink(at).encode()
             elif os.path.isfile(at):
-                found[os.path.relpath(at, root)] = os.stat(at).st_mode & 0o777, read(at)
+                found[os.path.relpath(at, root)] = oct(os.stat(at).st_mode & 0o777), read(at)
     return found
 
 
