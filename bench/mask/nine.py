@@ -143,8 +143,8 @@ def main(program, folder, to):
         with tempfile.TemporaryDirectory(prefix="nine") as scratch:
             record[name] = measure(os.path.abspath(program), at, os.path.dirname(name), scratch)
         print("%-28s" % name, row(record[name]) if "verify" in record[name] else record[name], flush=True)
-    with open(to, "w", encoding="utf-8") as f:
-        json.dump(record, f, indent=1)
+        with open(to, "w", encoding="utf-8") as f:
+            json.dump(record, f, indent=1)
 
 
 main(*sys.argv[1:])
