@@ -341,6 +341,9 @@ func (r *run) readOne(e *entry) (f *File) {
 	if !e.whole.is() {
 		e.whole = wholeBySource(u.family, source)
 	}
+	if e.whole.Detail == small {
+		return nil
+	}
 	tree, err := Parse(u.language, u.path, source)
 	if err != nil {
 		e.whole = Whole{Kind: Unreadable, Reason: err.Error()}

@@ -52,13 +52,13 @@ const (
 // vendored are folders of other people's code, in the words of the field.
 var vendored = []string{
 	"vendor", "_vendor", "vendored", "_vendored", "node_modules", "bower_components", "third_party", "third-party",
-	"thirdparty", "3rdparty", "site-packages", "Godeps", "extern", "externals",
+	"thirdparty", "3rdparty", "site-packages", "Godeps", "extern", "externals", ".yarn",
 }
 
 // installed tells a file of a package that a package manager put there.
 func installed(p string) bool {
 	return slices.ContainsFunc(strings.Split(path.Dir(p), "/"), func(dir string) bool {
-		return dir == "node_modules" || dir == "bower_components" || dir == "site-packages"
+		return slices.Contains([]string{"node_modules", "bower_components", "site-packages", ".yarn"}, dir)
 	})
 }
 
@@ -78,7 +78,10 @@ var (
 	likeASCII = lazyregexp.New(`^(utf-?8(-sig)?|u8|us-ascii|ascii(-8bit)?|binary|latin-?1?|l1|iso-?8859-?\d*|iso-?ir-?\d+|cp125\d|windows-?125\d|cp437|cp85\d|koi8-?[rut]|mac-?\w+|euc-?\w+)(-(unix|dos|mac))?$`)
 )
 
-// minified is the name of a file that was made small.
+// small is the detail of a file that was made small: its names say nothing, so that nothing is followed from it.
+const small = "minified"
+
+// minified is the name of such a file.
 var minified = lazyregexp.New(`[.-]min\.`)
 
 // headLines is how many lines of a file may be its header.
@@ -93,7 +96,7 @@ func wholeByPath(family, p string) Whole {
 		}
 	}
 	if family == "javascript" && (minified.MatchString(path.Base(p)) || strings.HasSuffix(p, ".bundle.js")) {
-		return Whole{Generated, "generated", "minified"}
+		return Whole{Generated, "generated", small}
 	}
 	return Whole{}
 }
@@ -109,7 +112,7 @@ func wholeBySource(family string, source []byte) Whole {
 		}
 	}
 	if family == "javascript" && len(source) > 20<<10 && len(source)/(bytes.Count(source, []byte("\n"))+1) > 400 {
-		return Whole{Generated, "generated", "minified"}
+		return Whole{Generated, "generated", small}
 	}
 	return Whole{}
 }

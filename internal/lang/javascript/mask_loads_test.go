@@ -26,6 +26,7 @@ func TestMaskLoads(t *testing.T) {
 		"what_a_call_is_given":       {"-- a.js --\n[1].map((x) => f(x));\nprocess.on('exit', () => { g(); });\nrun(h);\nrun(() => i());\nfunction f() { return 1; }\nfunction g() { return 1; }\nfunction h() { return 1; }\nfunction i() { return 1; }\n", "f i"},
 		"a_function_on_the_spot":     {"-- a.js --\n(function () { const f = () => 1; function g() { return 1; }\n f(); })();\n", "f"},
 		"a_member_of_an_object":      {"-- a.js --\nconst o = { f() { return 1; }, g: () => 2 };\no.f();\nfunction F() { return h(); }\nF.prototype.k = function () { return 1; };\nfunction h(cb) { return cb(); }\nfunction cb() { return 1; }\nnew F();\n", "o.f F h"},
+		"what_was_made_small":        {"-- a.js --\nexport class A { open() { return 1; } }\n-- b.min.js --\nx().open();\n-- .yarn/c.cjs --\nx().open();\n", ""},
 		"a_program":                  {"-- a.js --\n#!/usr/bin/env node\nf();\nfunction f() { return 1; }\n-- b.js --\nif (require.main === module) f();\nfunction f() { return 1; }\n", ""},
 	})
 }
