@@ -122,9 +122,6 @@ func made(of syntax.Node) []string {
 	return words[max(0, len(words)-1):]
 }
 
-// builtin are the types that the language has words for: no member of one is of the tree.
-var builtin = strings.Fields("bool byte sbyte char decimal double float int uint nint nuint long ulong short ushort object string")
-
 // call is what is called.
 func (r *reader) call(m syntax.Match) []string {
 	n := m.Node
@@ -167,10 +164,7 @@ func (r *reader) member(n syntax.Node) []string {
 	if of.Is("generic_name") {
 		receiver = mask.TypeName(of)
 	}
-	if path = append(receiver, path...); len(path) == 2 && slices.Contains(builtin, path[0]) {
-		return nil
-	}
-	return path
+	return append(receiver, path...)
 }
 
 // declaredType is the type of what new() is assigned to.
@@ -265,7 +259,7 @@ func (r *reader) called(n syntax.Node) string {
 		}
 	case "conversion_operator_declaration":
 		name = "operator " + compact(n.Child("type"))
-		if of := made(n.Child("type")); of != nil && !slices.Contains(builtin, of[0]) {
+		if of := made(n.Child("type")); of != nil && !n.Child("type").Child("type").Is("predefined_type") {
 			name = "operator " + of[0]
 		}
 	}
