@@ -242,7 +242,7 @@ func (l *loading) call(u *unit, r Ref, from string, first bool) {
 		found = slices.DeleteFunc(slices.Clone(found), func(f int) bool {
 			return l.of(f).unit != u && l.of(f).Class >= 0 && !l.of(f).Single && l.of(f).Construct != Constructor
 		})
-	case len(found) == 0 && first && r.Class >= 0: // in the body of a class its members have bare names
+	case len(found) == 0 && first && r.Class >= 0 && len(r.Path) == 1: // in the body of a class its members have bare names
 		found = u.byLast[name]
 	}
 	for _, f := range found {

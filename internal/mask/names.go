@@ -111,9 +111,14 @@ func (p *project) anywhere(u *unit, parts []string) []int {
 	return slices.DeleteFunc(slices.Clone(p.few(u, name)), func(f int) bool { return !members && p.of(f).Class >= 0 })
 }
 
-// isForeign tells a class that is not of the tree by its capital letter; what is in capitals is a constant.
+// builtin are the types that languages have words for.
+var builtin = strings.Fields("bool boolean byte sbyte char decimal double float int uint nint nuint long ulong short ushort object string")
+
+// isForeign tells a class that is not of the tree by its capital letter, or as the language's own; what is in capitals is a
+// constant.
 func (p *project) isForeign(u *unit, name string) bool {
-	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && name != strings.ToUpper(name) && !p.classes[key{u.family, name}]
+	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && name != strings.ToUpper(name) && !p.classes[key{u.family, name}] ||
+		slices.Contains(builtin, name)
 }
 
 // self are the words for the object or the class around, and Rust's for all modules.

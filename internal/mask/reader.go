@@ -1,6 +1,7 @@
 package mask
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,7 +15,9 @@ import (
 //	@call      something is called there; @callee is inside of it
 //	@use       a bare name that calls something where it is no variable; it does not count for the shape
 //	@import    a statement that takes names from other files
-//	@local     a variable or a parameter of the function around: who calls it calls no function of that name
+//	@local     a variable or a parameter of the function around: who calls it calls no function of that name. Where @name is
+//	           inside of it, that is the variable, and @type its type: what is called on it is called on that class
+//	@member    the same for a field, in all functions of the file; a function may have its name
 //	@head      what it calls runs with the definition of the function around, and not when that is called: a default
 //	@fault     the language does not have this any more: as a syntax error
 //	@skip      nothing in it runs, and nothing is declared there: a type
@@ -46,15 +49,15 @@ type Reader struct {
 	// Full says that the names of functions and classes are qualified when they are given.
 	Full bool
 
-	later  int                     // byte until which nothing runs that is not in a function
-	head   int                     // byte until which calls run with the definition of headOf
-	headOf int                     // a function
-	locals map[int]map[string]bool // variables by function
+	later  int                       // byte until which nothing runs that is not in a function
+	head   int                       // byte until which calls run with the definition of headOf
+	headOf int                       // a function
+	locals map[int]map[string]string // variables by function with their types, "" for what is not known; see fields
 }
 
 // Read goes through the matches, an outer one before what is inside it.
 func (r *Reader) Read(tree *syntax.Tree) *File {
-	r.Walker, r.locals = NewWalker(tree), map[int]map[string]bool{}
+	r.Walker, r.locals = NewWalker(tree), map[int]map[string]string{}
 	r.full = r.Full
 	all := tree.Matches()
 	for i, m := range all {
@@ -77,7 +80,9 @@ func (r *Reader) match(m syntax.Match, rest []syntax.Match) {
 	case m.Is("import") && r.OnImport != nil:
 		r.OnImport(m.Node)
 	case m.Is("local"):
-		r.local(m.Node)
+		r.local(m, r.Function())
+	case m.Is("member"):
+		r.local(m, fields)
 	case m.Is("head"):
 		r.head, r.headOf = m.Node.End(), r.Function()
 	case m.Is("fault"):
@@ -141,12 +146,10 @@ func (r *Reader) call(m syntax.Match) {
 	if r.OnCall != nil {
 		path = r.OnCall(m)
 	}
-	switch {
-	case r.Function() < 0 && m.Node.Start() < r.later, len(path) == 1 && r.isLocal(path[0]):
+	if _, local := r.variable(path); local && len(path) == 1 || r.Function() < 0 && m.Node.Start() < r.later {
 		return
-	case len(path) > 1 && r.isLocal(path[0]):
-		path = append([]string{"?"}, path[1:]...)
 	}
+	path = r.typed(path)
 	from := r.Function()
 	if from >= 0 && from == r.headOf && m.Node.Start() < r.head {
 		from = r.File.Functions[from].Parent
@@ -167,22 +170,55 @@ func (r *Reader) called(n syntax.Node, function int, path []string) {
 	r.File.Functions[function].Runs = append(r.File.Functions[function].Runs, ref)
 }
 
-// local notes a variable of the function around, or of the code of the file.
-func (r *Reader) local(n syntax.Node) {
-	f := r.Function()
-	if r.locals[f] == nil {
-		r.locals[f] = map[string]bool{}
+// fields is where the fields of a file stand among its variables.
+const fields = -2
+
+// local notes a variable of a function, of the code of the file (-1) or of its objects (fields).
+func (r *Reader) local(m syntax.Match, in int) {
+	name := m.Node
+	if at := m.At("name"); at.Is() {
+		name = at
 	}
-	r.locals[f][n.Text()] = true
+	if r.locals[in] == nil {
+		r.locals[in] = map[string]string{}
+	}
+	of := ""
+	if words := TypeName(m.At("type")); words != nil {
+		of = words[len(words)-1]
+	}
+	r.locals[in][name.Text()] = of
 }
 
-func (r *Reader) isLocal(name string) bool {
-	for f := r.Function(); f >= 0; f = r.File.Functions[f].Parent {
-		if r.locals[f][name] {
-			return true
+// variable reports whether a path begins with a variable of the functions around, or of the file, and of what type.
+func (r *Reader) variable(path []string) (of string, ok bool) {
+	for f := r.Function(); f >= 0 && len(path) > 0; f = r.File.Functions[f].Parent {
+		if of, ok := r.locals[f][path[0]]; ok {
+			return of, true
 		}
 	}
-	return r.locals[-1][name]
+	if len(path) > 0 {
+		of, ok = r.locals[-1][path[0]]
+	}
+	return of, ok
+}
+
+// typed is a path that begins with the type of a variable or a field in place of that; with "?" where it is not known.
+func (r *Reader) typed(path []string) []string {
+	if len(path) < 2 {
+		return path
+	}
+	of, ok := r.variable(path)
+	rest := path[1:]
+	if !ok && path[0] == "this" && len(path) == 3 {
+		of, ok = r.locals[fields][path[1]]
+		rest = path[2:]
+	} else if !ok {
+		of, ok = r.locals[fields][path[0]]
+	}
+	if !ok {
+		return path
+	}
+	return append([]string{cmp.Or(of, "?")}, rest...)
 }
 
 // faults are the lines of syntax errors outside of functions.

@@ -122,9 +122,6 @@ func made(of syntax.Node) []string {
 	return words[max(0, len(words)-1):]
 }
 
-// builtin are the types that the language has words for: no member of one is of the tree.
-var builtin = strings.Fields("bool byte sbyte char decimal double float int uint nint nuint long ulong short ushort object string")
-
 // call is what is called.
 func (r *reader) call(m syntax.Match) []string {
 	n := m.Node
@@ -167,10 +164,7 @@ func (r *reader) member(n syntax.Node) []string {
 	if of.Is("generic_name") {
 		receiver = mask.TypeName(of)
 	}
-	if path = append(receiver, path...); len(path) == 2 && slices.Contains(builtin, path[0]) {
-		return nil
-	}
-	return path
+	return append(receiver, path...)
 }
 
 // declaredType is the type of what new() is assigned to.
@@ -265,7 +259,7 @@ func (r *reader) called(n syntax.Node) string {
 		}
 	case "conversion_operator_declaration":
 		name = "operator " + compact(n.Child("type"))
-		if of := made(n.Child("type")); of != nil && !slices.Contains(builtin, of[0]) {
+		if of := made(n.Child("type")); of != nil && !n.Child("type").Child("type").Is("predefined_type") {
 			name = "operator " + of[0]
 		}
 	}
@@ -305,34 +299,40 @@ func attributes(n syntax.Node) []string {
 
 func (r *reader) constructOf(n, declared syntax.Node) mask.Construct {
 	for _, name := range attributes(n) {
-		test, known := testers[name]
-		switch {
-		case known && test:
+		if test, known := testers[name]; test {
 			return mask.Test
-		case known:
+		} else if known {
 			return mask.Hook
 		}
 	}
-	switch declared.Kind() {
-	case "constructor_declaration":
-		if modified(declared, "static") {
-			return mask.Hook
-		}
+	if c, ok := kinds[declared.Kind()]; ok {
+		return c
+	}
+	static, name := modified(declared, "static"), n.Child("name").Text()
+	switch {
+	case declared.Is("constructor_declaration") && static:
+		return mask.Hook
+	case declared.Is("constructor_declaration"):
 		return mask.Constructor
-	case "destructor_declaration":
-		return mask.Destructor
-	case "operator_declaration", "conversion_operator_declaration", "indexer_declaration", "event_declaration":
-		return mask.Special
-	case "property_declaration":
-		if name := n.Child("name").Text(); n.Is("accessor_declaration") && name != "get" {
-			return mask.Setter
-		}
+	case declared.Is("property_declaration") && n.Is("accessor_declaration") && name != "get":
+		return mask.Setter
+	case declared.Is("property_declaration"):
 		return mask.Getter
 	}
+	return r.method(declared, static)
+}
+
+// kinds are definitions of which the kind says what they are.
+var kinds = map[string]mask.Construct{
+	"destructor_declaration": mask.Destructor, "operator_declaration": mask.Special, "conversion_operator_declaration": mask.Special,
+	"indexer_declaration": mask.Special, "event_declaration": mask.Special,
+}
+
+func (r *reader) method(n syntax.Node, static bool) mask.Construct {
 	switch {
-	case declared.Child("name").Text() == "Main" && modified(declared, "static"):
+	case static && n.Child("name").Text() == "Main":
 		return mask.Main
-	case modified(declared, "async"):
+	case modified(n, "async"):
 		return mask.Async
 	case !r.Member():
 		return mask.Plain // a top-level statement's, or of a class that does not parse

@@ -36,15 +36,19 @@
 (base_list) @later
 (attribute_list) @skip
 
-; Variables.
-(parameter name: (_) @local)
+; Variables, fields and properties, with the class of what is called on them.
+(parameter name: (_) @name) @local
+(parameter type: (_) @type name: (_) @name) @local
 (implicit_parameter) @local
-(local_declaration_statement (variable_declaration (variable_declarator name: (_) @local)))
-(foreach_statement left: (identifier) @local)
-(catch_declaration name: (_) @local)
-(declaration_expression name: (_) @local)
-(declaration_pattern name: (_) @local)
+(local_declaration_statement (variable_declaration type: (_) @type (variable_declarator name: (_) @name))) @local
+(using_statement (variable_declaration type: (_) @type (variable_declarator name: (_) @name))) @local
+(foreach_statement type: (_) @type left: (identifier) @name) @local
+(catch_declaration type: (_) @type name: (_) @name) @local
+(declaration_expression type: (_) @type name: (_) @name) @local
+(declaration_pattern type: (_) @type name: (_) @name) @local
 (local_function_statement name: (_) @local)
+(field_declaration (variable_declaration type: (_) @type (variable_declarator name: (_) @name))) @member
+(property_declaration type: (_) @type name: (_) @name) @member
 
 ; The shape of a body.
 (if_statement) @branch @nest

@@ -21,8 +21,9 @@ func TestMaskLoads(t *testing.T) {
 		"a_constructor_by_another":  {"  static A x = new A();\n  A() : this(B.Two()) { }\n  A(int n) { One(); }\n}\n", "A.One A.A A.A B.Two"},
 		"a_constructor_of_a_base":   {"  static D x = new D();\n}\nclass D : N.C, I {\n  D() : base(1) { }\n}\n", "D.D C.C"},
 		"a_property_that_is_read":   {"  static B x = B.Default;\n}\n", "B.Two B.Deep B.Default B.Default"},
-		"one_of_a_variable_s_type":  {"  static int x = Go();\n  static int Go() { var b = new B(1); b.Self(); string s = null; s.One(); return 1; }\n  B Self() { return null; }\n}\n", "A.Go B.B B.Self B.Two B.Deep C.C"},
-		"a_class_of_others":         {"  static int x = Console.Two();\n  static int y = string.One();\n}\n", ""},
+		"a_method_by_a_type":        {"  static B? x;\n  static int y = x?.Self();\n  B Self() { return null; }\n}\n", "B.Self B.Deep"},
+		"one_of_a_variable_s_type":  {"  static int x = Go();\n  static int Go() { var b = new B(1); b.Self(); string s = null; s.Two(); s.One(); return 1; }\n  B Self() { return null; }\n}\n", "A.Go B.B B.Self B.Two B.Deep C.C"},
+		"a_class_of_others":         {"  static A a = new();\n  static int x = Console.Two();\n  static int y = string.One();\n}\n", ""},
 		"a_lambda_that_a_field_has": {"  static readonly Func<int> F = () => B.Two();\n  static Func<int> G { get; } = () => B.Two();\n}\n", ""},
 		"statements_of_a_program":   {"}\n-- P.cs --\nvar one = Make(1);\nLocal();\nvoid Local() { int Two() => 1; Two(); }\nint Make(int n) => n;\n", "Local Make"},
 	})

@@ -153,6 +153,8 @@ func (r *reader) call(m syntax.Match) []string {
 	switch n.Kind() {
 	case "object_creation_expression":
 		return made(n.Child("type"))
+	case "resource": // it is closed at the end
+		return append(made(n.Child("type")), "close")
 	case "enum_constant":
 		return []string{n.Above("enum_declaration").Child("name").Text()}
 	case "explicit_constructor_invocation":

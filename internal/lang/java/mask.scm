@@ -21,6 +21,7 @@
 (object_creation_expression) @call
 (explicit_constructor_invocation) @call
 (enum_constant) @use
+(resource type: (_)) @use
 (argument_list (method_reference) @use)
 
 ; What does not run when a class is loaded: the value of a field of an object, and a lambda that a field holds.
@@ -28,12 +29,17 @@
 (field_declaration declarator: (variable_declarator value: (lambda_expression) @later))
 (constant_declaration declarator: (variable_declarator value: (lambda_expression) @later))
 
-; Variables.
-(formal_parameter name: (identifier) @local)
-(local_variable_declaration declarator: (variable_declarator name: (identifier) @local))
-(enhanced_for_statement name: (identifier) @local)
+; Variables and fields, with the class of what is called on them.
+(formal_parameter type: (_) @type name: (_) @name) @local
+(local_variable_declaration type: (_) @type declarator: (variable_declarator name: (_) @name)) @local
+(enhanced_for_statement type: (_) @type name: (_) @name) @local
+(resource type: (_) @type name: (_) @name) @local
+(catch_formal_parameter (catch_type (_) @type) name: (_) @name) @local
+(instanceof_expression right: (_) @type name: (_) @name) @local
 (lambda_expression parameters: (identifier) @local)
 (inferred_parameters (identifier) @local)
+(field_declaration type: (_) @type declarator: (variable_declarator name: (_) @name)) @member
+(constant_declaration type: (_) @type declarator: (variable_declarator name: (_) @name)) @member
 
 ; The shape of a body.
 (if_statement) @branch @nest

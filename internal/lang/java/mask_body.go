@@ -16,21 +16,16 @@ var unwritten = lazyregexp.New(`(?i)not[ _-]?(yet[ _-])?(implemented|supported)|
 
 // replace says what stands in the place of a body. A call of another constructor, which has to come first, stays.
 func (r *reader) replace(f *mask.Function, n syntax.Node) {
-	body, source := n.Child("body"), n.Tree().Source
-	if f.Construct == mask.Hook {
-		if body = n; !n.Is("block") {
-			body = n.First("block")
-		}
-	}
+	body, source := bodyOf(n), n.Tree().Source
 	if !body.Is() {
 		return
 	}
 	block := mask.Range{Start: body.Start(), End: body.End()}
-	if block.Len() < 2 || source[block.Start] != '{' || source[block.End-1] != '}' {
+	switch {
+	case block.Len() < 2 || source[block.Start] != '{' || source[block.End-1] != '}':
 		f.Broken = true
 		return
-	}
-	if f.Construct == mask.Hook {
+	case f.Construct == mask.Hook:
 		f.Body = mask.Range{Start: block.Start + 1, End: block.End - 1}
 		return
 	}
@@ -38,21 +33,42 @@ func (r *reader) replace(f *mask.Function, n syntax.Node) {
 	if len(rest) > 0 && rest[0].Is("explicit_constructor_invocation") {
 		block.Start, rest = rest[0].End()-1, rest[1:]
 	}
-	if len(rest) == 0 || len(rest) == 1 && rest[0].Is("throw_statement") && unwritten.MatchString(rest[0].Text()) {
+	if trivial(rest) {
 		if f.Construct != mask.Main && f.Construct != mask.Destructor {
 			f.Construct = mask.Trivial
 		}
 		return
 	}
-	statement := "throw new " + r.failure + `("masked: ` + r.Qualified(f.Name) + `");`
-	if n.Is("compact_constructor_declaration") {
-		// The fields are set after it: the compiler has to believe that it ends.
-		statement = "if (true) { " + statement + " }"
-	}
-	f.Body, f.Strict = mask.Braced(source, block, statement)
+	f.Body, f.Strict = mask.Braced(source, block, r.statement(n, f.Name))
 	if block.Start != body.Start() && f.Body.Start == block.Start+1 && !strings.HasPrefix(f.Strict, "\n") {
 		f.Strict = " " + f.Strict
 	}
+}
+
+// bodyOf is the block of a definition.
+func bodyOf(n syntax.Node) syntax.Node {
+	switch {
+	case n.Is("block"):
+		return n
+	case n.Is("static_initializer"):
+		return n.First("block")
+	}
+	return n.Child("body")
+}
+
+// trivial reports whether there is nothing to mask: no statement, or one that says that it is not implemented.
+func trivial(all []syntax.Node) bool {
+	return len(all) == 0 || len(all) == 1 && all[0].Is("throw_statement") && unwritten.MatchString(all[0].Text())
+}
+
+// statement is what fails.
+func (r *reader) statement(n syntax.Node, name string) string {
+	text := "throw new " + r.failure + `("masked: ` + r.Qualified(name) + `");`
+	if n.Is("compact_constructor_declaration") {
+		// The fields are set after it: the compiler has to believe that it ends.
+		return "if (true) { " + text + " }"
+	}
+	return text
 }
 
 // statements are those of a body, from a call of another constructor on.

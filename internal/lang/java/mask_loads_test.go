@@ -20,6 +20,8 @@ func TestMaskLoads(t *testing.T) {
 		"a_constructor":              {"  @Deprecated(since = \"2\") private static final B x = new B(1);\n}\n", "B.<init block> B.<init> B.block C.<init>"},
 		"a_constructor_by_another":   {"  static A x = new A();\n  A() { this(B.two()); }\n  A(int n) { one(); }\n}\n", "A.one A.<init> A.<init> B.<init block> B.two"},
 		"a_constant_of_an_enum":      {"  enum E {\n    ONE(1) { int f() { return 1; } };\n    E(int n) { B.two(); }\n  }\n}\n", "A.E.<init> B.<init block> B.two"},
+		"a_method_by_a_type":         {"  static B x;\n  static { x.self(); }\n  B self() { return null; }\n}\n", "A.<static> B.<init block> B.self B.deep"},
+		"a_resource_is_closed":       {"  static { try (A a = null) { } }\n  public void close() { B.two(); }\n}\n", "A.<static> A.close B.<init block> B.two"},
 		"a_class_of_others":          {"  static int x = Integer.two();\n  static String s;\n  static int y = s.one();\n}\n", "B.<init block>"},
 		"what_is_handed_to_a_call":   {"  static int x = run(A::two, B::new);\n  static int run(Object a, Object b) { return 1; }\n  static int two() { return 2; }\n}\n", "A.run A.two B.<init block> B.<init> B.block C.<init>"},
 		"a_lambda_that_a_field_has":  {"  static final Runnable R = () -> B.two();\n  static final Runnable T = B::two;\n}\n", "B.<init block>"},
