@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	urls "path"
 	"slices"
 	"strings"
 
@@ -32,7 +31,7 @@ func routeSlice(source, prefix string) (mask.Slice, error) {
 		}
 		count += len(table.Routes)
 		for _, r := range table.Routes {
-			for at := whole(r.Path); at != "/"; at = urls.Dir(at) {
+			for at := whole(r.Path); at != ""; at = at[:strings.LastIndexByte(at, '/')] {
 				known[at] = true
 			}
 			if under := whole(prefix); under == "/" || whole(r.Path) == under || strings.HasPrefix(whole(r.Path), under+"/") {

@@ -287,7 +287,7 @@ func TestEachStepAsks(t *testing.T) {
 		}
 		return ctx.asked.Load()
 	}
-	// The walk, anchors, stars, base classes, decorators, the closure, the call graph.
+	// The walk, anchors, the tables of names, what is loaded, who calls whom.
 	const files, steps = 20, 7
 	if n := asked(files+1) - asked(1); n < files*steps {
 		t.Errorf("%d files more ask %d times more, want %d", files, n, files*steps)

@@ -192,7 +192,7 @@ type Shape struct {
 	Branches int `json:"branches"` // if, loops, cases, handlers, conditional expressions, and/or
 	Calls    int `json:"calls"`
 	Depth    int `json:"depth"`  // deepest nesting of blocks
-	FanIn    int `json:"fan_in"` // functions of the tree that call it, by the call graph; the engine counts
+	FanIn    int `json:"fan_in"` // functions of the tree that call it, by plain names; the engine counts
 }
 
 // Class is a class, struct, trait, interface or module with members.

@@ -8,7 +8,7 @@ import (
 )
 
 // This file is the rule of plain names, the last resort where nobody looked at what runs: of a call it knows how it is
-// written, and nothing of values and types.
+// written, and in Java and C# the declared type of a variable before it. It knows nothing of values.
 
 // most is how many functions of other files a call on an object may mean whose class is not known; of a name that more have,
 // none is taken.
@@ -28,32 +28,50 @@ func (p *project) mayCall(u *unit, parts []string) []int {
 		return found
 	}
 	if im, ok := u.brings(name); ok {
-		return p.given(p.ofImport(u, im), cmp.Or(im.Name, name), false, deepest)
+		return p.given(p.ofImport(u, im), cmp.Or(im.Name, name), false)
 	}
 	if len(u.modules) > 0 {
 		if found := p.goingBy(p.byModule[key{u.family, u.modules[0]}], name, false); len(found) > 0 {
 			return found
 		}
 	}
-	return p.given(p.starred(u), name, false, deepest)
+	return p.given(p.starred(u), name, false)
 }
 
-// deepest is how many files may give a name on to others.
-const deepest = 4
+// asked is a name in a unit.
+type asked struct {
+	unit *unit
+	name string
+}
 
-// given are the functions that others have from some units by a name: their own, else those that they import.
-func (p *project) given(units []*unit, name string, members bool, depth int) []int {
-	if found := p.goingBy(units, name, members); len(found) > 0 || depth == 0 {
-		return found
-	}
-	for _, u := range units {
-		next, of := p.starred(u), name
-		if im, ok := u.brings(name); ok {
-			next, of = p.ofImport(u, im), cmp.Or(im.Name, name)
+// given are the functions that others have from some units by a name: their own, else those that they import, and so on;
+// each unit is asked once.
+func (p *project) given(units []*unit, name string, members bool) []int {
+	known := map[asked]bool{}
+	next := func(units []*unit, name string) (out []asked) {
+		for _, u := range units {
+			if at := (asked{u, name}); !known[at] {
+				known[at] = true
+				out = append(out, at)
+			}
 		}
-		if found := p.given(next, of, members, depth-1); len(found) > 0 {
+		return out
+	}
+	for level := next(units, name); len(level) > 0; {
+		var found []int
+		var further []asked
+		for _, at := range level {
+			found = append(found, p.goingBy([]*unit{at.unit}, at.name, members)...)
+			if im, ok := at.unit.brings(at.name); ok {
+				further = append(further, next(p.ofImport(at.unit, im), cmp.Or(im.Name, at.name))...)
+			} else {
+				further = append(further, next(p.starred(at.unit), at.name)...)
+			}
+		}
+		if len(found) > 0 {
 			return found
 		}
+		level = further
 	}
 	return nil
 }
@@ -72,7 +90,7 @@ func (p *project) starred(u *unit) []*unit {
 // onSomething is mayCall for what is called on a module, a class or an object.
 func (p *project) onSomething(u *unit, receiver, name string) []int {
 	if im, ok := u.brings(receiver); ok {
-		return p.given(p.ofImport(u, im), name, true, deepest)
+		return p.given(p.ofImport(u, im), name, true)
 	}
 	if found := p.goingBy([]*unit{u}, name, true); len(found) > 0 {
 		return found

@@ -167,3 +167,21 @@ func TestByNames(t *testing.T) {
 		})
 	}
 }
+
+// Where every file takes every name of all others, each is asked once: by all ways from one to another, this would not end.
+func TestStarsOfAll(t *testing.T) {
+	t.Parallel()
+	const files = 150
+	var tree strings.Builder
+	for i := range files {
+		fmt.Fprintf(&tree, "-- m%d.py --\n", i)
+		for j := range files {
+			fmt.Fprintf(&tree, "from m%d import *\n", j)
+		}
+		fmt.Fprintf(&tree, "unknown()\ndef f%d(): x\n", i)
+	}
+	_, m := starter(t, mask.Options{Source: source(t, tree.String())})
+	if m.Totals.Masked != files {
+		t.Errorf("%d functions masked, want %d", m.Totals.Masked, files)
+	}
+}

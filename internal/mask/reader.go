@@ -57,11 +57,11 @@ type Reader struct {
 
 // Read goes through the matches, an outer one before what is inside it.
 func (r *Reader) Read(tree *syntax.Tree) *File {
-	r.Walker, r.locals = NewWalker(tree), map[int]map[string]string{}
+	r.Walker, r.locals = newWalker(tree), map[int]map[string]string{}
 	r.full = r.Full
 	all := tree.Matches()
 	for i, m := range all {
-		if r.Step(m.Node) {
+		if r.step(m.Node) {
 			r.match(m, all[i:])
 		}
 	}
@@ -182,11 +182,7 @@ func (r *Reader) local(m syntax.Match, in int) {
 	if r.locals[in] == nil {
 		r.locals[in] = map[string]string{}
 	}
-	of := ""
-	if words := TypeName(m.At("type")); words != nil {
-		of = words[len(words)-1]
-	}
-	r.locals[in][name.Text()] = of
+	r.locals[in][name.Text()] = strings.Join(Made(m.At("type")), "")
 }
 
 // variable reports whether a path begins with a variable of the functions around, or of the file, and of what type.
@@ -268,6 +264,12 @@ func TypeName(n syntax.Node) []string {
 	}
 	text, _, _ := strings.Cut(n.Text(), "<")
 	return split(strings.TrimRight(text, "?"))
+}
+
+// Made is the name under which the constructor of a type is called: the last part of the type's; nil for none.
+func Made(of syntax.Node) []string {
+	words := TypeName(of)
+	return words[max(0, len(words)-1):]
 }
 
 func split(text string) []string {

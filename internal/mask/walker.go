@@ -8,11 +8,11 @@ import (
 	"github.com/benchmint/benchmint/internal/syntax"
 )
 
-// Walker keeps account of what is around each node while a tree is read in order. It
+// Walker keeps account of what is around each match while a tree is read in order. It
 // is a list and no recursion: how deep hostile source nests must not matter.
 type Walker struct {
 	File *File
-	// Comment is the last one that was passed; Line and Documented go by it.
+	// Comment is the last one that was passed; Documented goes by it.
 	Comment syntax.Node
 	scopes  []scope
 	left    syntax.Node // what Skip left out
@@ -27,27 +27,18 @@ type scope struct {
 	prefix          string
 }
 
-// NewWalker begins with an empty file.
-func NewWalker(tree *syntax.Tree) *Walker {
+// newWalker begins with an empty file.
+func newWalker(tree *syntax.Tree) *Walker {
 	return &Walker{File: &File{}, scopes: []scope{{node: tree.Root(), function: -1, class: -1}}}
 }
 
 // Skip leaves out what is below a node: it neither runs nor declares.
 func (w *Walker) Skip(n syntax.Node) { w.left = n }
 
-// Step goes on to the next node of the tree: scopes that ended are left, a syntax
-// error outside of functions is written down. It reports whether the node counts.
-func (w *Walker) Step(n syntax.Node) bool {
+// step goes on to a later node, and leaves the scopes that ended. It reports whether the node counts.
+func (w *Walker) step(n syntax.Node) bool {
 	for len(w.scopes) > 1 && !w.top().node.Holds(n) {
 		w.scopes = w.scopes[:len(w.scopes)-1]
-	}
-	switch {
-	case n.Is("comment"):
-		w.Comment = n
-	case (n.Is("ERROR") || n.Missing()) && w.Function() < 0:
-		if faults := w.File.Faults; len(faults) == 0 || faults[len(faults)-1] != n.Line() {
-			w.File.Faults = append(faults, n.Line())
-		}
 	}
 	return !w.left.Holds(n)
 }
@@ -77,8 +68,8 @@ func (w *Walker) named(name string) string {
 	return w.Qualified(name)
 }
 
-// AddFunction writes down a definition and enters it. Name is not yet qualified, unless Reader.Full; of the
-// place, what the node does not tell (Line, Body, Strict) is the caller's. Broken stays, and a Span that is another than the node's.
+// AddFunction writes down a definition and enters it. Its name is not yet qualified, unless Reader.Full. What the node does
+// not tell (Line, Body, Strict) is the caller's; a Span that the caller gives, and Broken, stay.
 func (w *Walker) AddFunction(n syntax.Node, f Function) int {
 	at := w.top()
 	f.Parent, f.Class = at.function, -1

@@ -116,20 +116,14 @@ func (r *reader) other(m syntax.Match) {
 // compact is a name's text without blanks.
 func compact(n syntax.Node) string { return strings.Join(strings.Fields(n.Text()), "") }
 
-// made is the name under which the constructor of a type is called.
-func made(of syntax.Node) []string {
-	words := mask.TypeName(of)
-	return words[max(0, len(words)-1):]
-}
-
 // call is what is called.
 func (r *reader) call(m syntax.Match) []string {
 	n := m.Node
 	switch n.Kind() {
 	case "object_creation_expression":
-		return made(n.Child("type"))
+		return mask.Made(n.Child("type"))
 	case "implicit_object_creation_expression":
-		return made(declaredType(n))
+		return mask.Made(declaredType(n))
 	case "constructor_initializer":
 		if n.Has("this") && r.Class() >= 0 {
 			return []string{last(r.File.Classes[r.Class()].Name)}
@@ -198,7 +192,7 @@ func (r *reader) class(m syntax.Match) (mask.Class, bool) {
 		if c.Is("primary_constructor_base_type") {
 			c = c.First()
 		}
-		bases = append(bases, made(c)...)
+		bases = append(bases, mask.Made(c)...)
 	}
 	r.bases = append(r.bases, bases)
 	return mask.Class{Name: m.At("name").Text()}, true
@@ -259,11 +253,11 @@ func (r *reader) called(n syntax.Node) string {
 		}
 	case "conversion_operator_declaration":
 		name = "operator " + compact(n.Child("type"))
-		if of := made(n.Child("type")); of != nil && !n.Child("type").Child("type").Is("predefined_type") {
+		if of := mask.Made(n.Child("type")); of != nil && !n.Child("type").Child("type").Is("predefined_type") {
 			name = "operator " + of[0]
 		}
 	}
-	if of := made(n.First("explicit_interface_specifier").First()); of != nil {
+	if of := mask.Made(n.First("explicit_interface_specifier").First()); of != nil {
 		name = of[0] + "." + name
 	}
 	return name

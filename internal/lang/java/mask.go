@@ -130,7 +130,7 @@ func (r *reader) construct() {
 
 // class is a type, or the body of what has no name: that goes by the field that holds it, or by its type.
 func (r *reader) class(m syntax.Match) (mask.Class, bool) {
-	r.bases = append(r.bases, made(m.Node.First("superclass").First()))
+	r.bases = append(r.bases, mask.Made(m.Node.First("superclass").First()))
 	if name := m.At("name"); name.Is() {
 		return mask.Class{Name: name.Text()}, true
 	}
@@ -141,20 +141,14 @@ func (r *reader) class(m syntax.Match) (mask.Class, bool) {
 	return mask.Class{Name: "new " + strings.Join(mask.TypeName(object.Child("type")), ".")}, true
 }
 
-// made is the name under which the constructor of a type is called.
-func made(of syntax.Node) []string {
-	words := mask.TypeName(of)
-	return words[max(0, len(words)-1):]
-}
-
 // call is what is called. Super is told in construct.
 func (r *reader) call(m syntax.Match) []string {
 	n := m.Node
 	switch n.Kind() {
 	case "object_creation_expression":
-		return made(n.Child("type"))
+		return mask.Made(n.Child("type"))
 	case "resource": // it is closed at the end
-		return append(made(n.Child("type")), "close")
+		return append(mask.Made(n.Child("type")), "close")
 	case "enum_constant":
 		return []string{n.Above("enum_declaration").Child("name").Text()}
 	case "explicit_constructor_invocation":
@@ -164,14 +158,14 @@ func (r *reader) call(m syntax.Match) []string {
 		return nil
 	case "method_reference":
 		if strings.HasSuffix(n.Text(), "::new") {
-			return made(n.First())
+			return mask.Made(n.First())
 		}
 		return mask.Callee(n)
 	}
 	name := n.Child("name").Text()
 	switch object := n.Child("object"); {
 	case object.Is("object_creation_expression"):
-		return append(made(object.Child("type")), name)
+		return append(mask.Made(object.Child("type")), name)
 	case object.Is():
 		return append(mask.Callee(object), name)
 	}
