@@ -1,6 +1,10 @@
 package lang
 
-import "github.com/benchmint/benchmint/schemas"
+import (
+	"github.com/benchmint/benchmint/internal/look"
+	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/schemas"
+)
 
 // Server is a Language whose services can be started by rule.
 type Server interface {
@@ -8,4 +12,9 @@ type Server interface {
 	// line with its evidence: a recipe with Service, and without lock and tester. A *Refusal
 	// with a reason of survey/ says why it cannot.
 	Serve(p Project, framework string) (schemas.Recipe, error)
+	// Look is the recipe of a service with a hook in it (package look), which is built above an environment with the files
+	// and commands of the step.
+	Look(r schemas.Recipe) (step recipe.Step, hooked schemas.Recipe)
+	// Answering names the functions of a tree that are behind the routes that a hook told.
+	Answering(t Tree) func(look.Fact) look.Answering
 }

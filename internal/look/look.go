@@ -21,11 +21,13 @@ package look
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
 )
 
@@ -37,7 +39,7 @@ const (
 
 // Bounds of a report. What is beyond them is left out, and Report.Cut says so.
 const (
-	MaxBytes  = 8 << 20 // of all facts
+	MaxBytes  = 4 << 20 // of all facts
 	maxLine   = 64 << 10
 	maxRoutes = 2000
 	maxOthers = 1000 // of each other kind
@@ -83,20 +85,8 @@ type Fact struct {
 	At string `json:"at,omitempty"`
 }
 
-// Field is one member of an object, or one parameter. Its form is that of routes.Field.
-type Field struct {
-	Name     string   `json:"name"`
-	Type     string   `json:"type,omitempty"`   // string, integer, number, boolean, array, object
-	Format   string   `json:"format,omitempty"` // email, uuid, date-time, date, uri, password
-	Required bool     `json:"required,omitempty"`
-	Enum     []string `json:"enum,omitempty"`
-	Min      *float64 `json:"min,omitempty"`
-	Max      *float64 `json:"max,omitempty"`
-	Pattern  string   `json:"pattern,omitempty"`
-	Example  any      `json:"example,omitempty"`
-	Fields   []Field  `json:"fields,omitempty"`
-	Items    *Field   `json:"items,omitempty"`
-}
+// Field is one member of an object, or one parameter.
+type Field = routes.Field
 
 // Report is what the facts of a look say together, each kind in the order of its first fact, each fact once.
 type Report struct {
@@ -107,6 +97,12 @@ type Report struct {
 	// Reads are the bodies and keys that were read, each with Method and Path of the request before it.
 	Reads []Fact
 	Cut   bool // there was more than the bounds allow
+}
+
+// Teller is a running service with a hook.
+type Teller interface {
+	// Told is all that it told until now.
+	Told(ctx context.Context) (Report, error)
 }
 
 // Read reads the lines of a hook. Lines that are none are left out: the service may write what it likes.
@@ -141,11 +137,14 @@ func Read(data []byte) Report {
 	return r
 }
 
-// add keeps a fact; the last one of a key holds.
+// add keeps a fact. Of those with one key the last holds, and of routes the first whose function lies in the tree: a framework
+// may wrap it and declare it again.
 func (r *Report) add(to *[]Fact, f Fact, seen map[string]int, key string, most int) {
 	key = f.Fact + " " + key
 	if i, ok := seen[key]; ok {
-		(*to)[i] = f
+		if _, own := InTree((*to)[i].File, ""); f.Fact != "route" || !own && f.Func != "" {
+			(*to)[i] = f
+		}
 		return
 	}
 	if len(*to) >= most {

@@ -203,8 +203,8 @@ func (s *session) body(b *built, r *route, f form, who identity) {
 		v = s.object(b, r, r.Body.Fields, f, who, 0)
 	case f.guess:
 		v = s.guessed(b, r, f, who)
-	case r.Body != nil && r.Method != "DELETE":
-		v = map[string]any{}
+	case r.Method != "DELETE" && !f.empty && (r.Body != nil || s.options.Look != nil && !f.basic):
+		v = map[string]any{} // what the handler reads of it is told
 	}
 	if f.encoding != "" {
 		encoding = f.encoding
