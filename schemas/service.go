@@ -10,7 +10,7 @@ import (
 // a path, after api and vN.
 type Group struct {
 	Name      string     `json:"name"`
-	Framework string     `json:"framework"` // flask, fastapi, gin, chi, net/http
+	Framework string     `json:"framework"` // one of Frameworks
 	Endpoints []Endpoint `json:"endpoints"` // by path, then method
 	// Suite is the blob of the recorded cases that this group is tested with (package contract).
 	Suite Digest `json:"suite,omitempty"`

@@ -2,7 +2,8 @@
 // answers and what it is sent; a table is all routes of a service. A service tells its table itself (package look).
 //
 // What is read here without running anything (Gate) is a rough guess: which framework a tree is written with, and how many
-// routes it declares in which groups. It decides whether a service is built and started, and nothing else.
+// routes it declares in which groups. It decides whether a service is built and started, and nothing else. The package never runs
+// anything.
 package routes
 
 import (

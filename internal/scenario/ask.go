@@ -57,46 +57,63 @@ func Ask(ctx context.Context, server contract.Server, t routes.Table) (out route
 // askOrder is the order in which methods are asked: nothing is removed before it is read.
 var askOrder = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 
+// asked is what one request of askAll came to.
+type asked struct {
+	route  routes.Route
+	answer contract.Answer
+	told   bool // the handler read something
+}
+
 // askAll asks one route with each of several methods. bad: one had no answer, or one of a server's fault.
 func askAll(ctx context.Context, c contract.Client, r routes.Route, methods []string) (out []routes.Route, silent, bad bool, err error) {
-	var first contract.Answer
-	same := true
-	for i, m := range methods {
-		one := clone(r)
-		one.Method = m
-		if m == http.MethodDelete && len(methods) == 1 {
-			return []routes.Route{one}, false, false, nil
-		}
-		w := contract.Wire{Method: m, Target: target(one), Headers: map[string]string{"Accept": "application/json"}}
-		if m != http.MethodGet && m != http.MethodDelete {
-			w.Headers["Content-Type"], w.Body = "application/json", []byte("{}")
-		}
-		a, err := c.Do(ctx, w)
+	if len(methods) == 1 && methods[0] == http.MethodDelete {
+		return []routes.Route{r}, false, false, nil // nothing is removed for it
+	}
+	var all []asked
+	for _, m := range methods {
+		one, err := askOne(ctx, c, r, m)
 		if err != nil {
 			return nil, false, false, err
 		}
-		silent = silent || a.Failed != ""
-		bad = bad || a.Failed != "" || a.Status >= 500
-		told, err := heard(ctx, c, &one, w.Target)
-		if err != nil {
-			return nil, false, false, err
-		}
-		if a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden {
-			one.Auth = "required"
-		}
-		if i == 0 {
-			first = a
-		}
-		same = same && a.Status == first.Status && string(a.Body) == string(first.Body) && (!told || i == 0)
-		if len(methods) == 1 || a.Status != http.StatusMethodNotAllowed && a.Status != http.StatusNotImplemented && a.Status != http.StatusNotFound {
-			out = append(out, one)
+		silent = silent || one.answer.Failed != ""
+		bad = bad || one.answer.Failed != "" || one.answer.Status >= 500
+		all = append(all, one)
+	}
+	if len(methods) == 1 {
+		return []routes.Route{all[0].route}, silent, bad, nil
+	}
+	for _, one := range all {
+		if s := one.answer.Status; s != http.StatusMethodNotAllowed && s != http.StatusNotImplemented && s != http.StatusNotFound {
+			out = append(out, one.route)
 		}
 	}
-	if len(methods) > 1 && (len(out) == 0 || same) {
-		r.Method = http.MethodGet // it does not look at the method, or refuses all
-		return []routes.Route{r}, silent, bad, nil
+	differs := slices.ContainsFunc(all[1:], func(one asked) bool {
+		return one.told || one.answer.Status != all[0].answer.Status || string(one.answer.Body) != string(all[0].answer.Body)
+	})
+	if len(out) == 0 || !differs { // it refuses all, or does not look at the method
+		r.Method = http.MethodGet
+		out = []routes.Route{r}
 	}
 	return out, silent, bad, nil
+}
+
+// askOne asks a route for nothing.
+func askOne(ctx context.Context, c contract.Client, r routes.Route, method string) (asked, error) {
+	one := asked{route: clone(r)}
+	one.route.Method = method
+	w := contract.Wire{Method: method, Target: target(one.route), Headers: map[string]string{"Accept": "application/json"}}
+	if method != http.MethodGet && method != http.MethodDelete {
+		w.Headers["Content-Type"], w.Body = "application/json", []byte("{}")
+	}
+	var err error
+	if one.answer, err = c.Do(ctx, w); err != nil {
+		return one, err
+	}
+	if s := one.answer.Status; s == http.StatusUnauthorized || s == http.StatusForbidden {
+		one.route.Auth = "required"
+	}
+	one.told, err = heard(ctx, c, &one.route, w.Target)
+	return one, err
 }
 
 // clone is a route whose lists are its own.

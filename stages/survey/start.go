@@ -51,26 +51,14 @@ func (w Workshop) Start(ctx context.Context, c Commit, framework string) (s Star
 		if looked, s.Table, not, stop, err = w.look(ctx, c, r, attempt); not == nil {
 			break
 		}
-		repaired, ok := r, false
-		if attempt < environment.Attempts {
-			var fault error
-			if repaired, ok, fault = loop.Repair(ctx, w.Builder, project, r, append([]byte(not.Why+"\n"), not.Log...)); fault != nil {
-				return s, nil, errors.Join(fault, stop())
-			}
-			if !ok {
-				repaired, ok = settled(r, look.Read(not.Told))
-			}
-			if !ok && err == nil {
-				repaired, ok = otherForm(r, not)
-			}
-		}
-		if fault := stop(); fault != nil {
-			return s, nil, fault
-		}
-		if !ok && err == nil {
-			err = pipeline.Reject(schemas.NotStarted, "%s", unready(not, r))
+		repaired, ok, fault := w.next(ctx, &loop, project, r, not, attempt, err)
+		if err := errors.Join(fault, stop()); err != nil {
+			return s, nil, err
 		}
 		if !ok {
+			if err == nil {
+				err = pipeline.Reject(schemas.NotStarted, "%s", unready(not, r))
+			}
 			return s, nil, err
 		}
 		r = repaired
@@ -86,6 +74,22 @@ func (w Workshop) Start(ctx context.Context, c Commit, framework string) (s Star
 	s.Server, s.Look, s.Recipe = plain, looked, r
 	stopLook := stop
 	return s, func() error { return errors.Join(stopPlain(), stopLook()) }, nil
+}
+
+// next is the recipe of the next start, after one that failed; false where nothing more is known. built is the error of a state
+// that did not build.
+func (w Workshop) next(ctx context.Context, loop *environment.Loop, p lang.Project, r schemas.Recipe, not *contract.NotReady, attempt int, built error) (schemas.Recipe, bool, error) {
+	if attempt >= environment.Attempts {
+		return r, false, nil
+	}
+	repaired, ok, err := loop.Repair(ctx, w.Builder, p, r, append([]byte(not.Why+"\n"), not.Log...))
+	if err != nil || ok {
+		return repaired, ok, err
+	}
+	if repaired, ok = settled(r, look.Read(not.Told)); !ok && built == nil {
+		repaired, ok = otherForm(r, not)
+	}
+	return repaired, ok, nil
 }
 
 // Variant implements Starter.

@@ -245,21 +245,8 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if err := known(wanted, table); err != nil {
 		return nil, err
 	}
-	cut := func(all []schemas.Group, deploy *schemas.Deploy) (cuts []schemas.Cut) {
-		for _, g := range all {
-			c := schemas.Cut{
-				Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
-				Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers(), Made: g.Made()}, Group: &g,
-			}
-			env := asks(wanted, g.Name, schemas.VariantEnv)
-			if asks(wanted, g.Name, "") || env && g.Refused != "" {
-				cuts = append(cuts, c)
-			}
-			if c.Deploy = deploy; deploy != nil && g.Refused == "" && env {
-				cuts = append(cuts, c)
-			}
-		}
-		return cuts
+	cut := func(all []schemas.Group, deploy *schemas.Deploy) []schemas.Cut {
+		return s.cuts(schemas.Cut{Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r}, all, deploy, wanted)
 	}
 	var variant *schemas.Deploy
 	if s.config.Env {
@@ -304,6 +291,23 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		found[i].Recipe = kept
 	}
 	return cut(found, deploy), nil
+}
+
+// cuts are those of groups that are asked for. of is what all have in common; deploy is nil where no environment variant is made.
+func (s *Surveyor) cuts(of schemas.Cut, all []schemas.Group, deploy *schemas.Deploy, wanted []choice) (cuts []schemas.Cut) {
+	for _, g := range all {
+		c := of
+		c.Profile, c.Group = "strict", &g
+		c.Slice = &schemas.Slice{Name: g.Name, Handlers: g.Handlers(), Made: g.Made()}
+		env := asks(wanted, g.Name, schemas.VariantEnv)
+		if asks(wanted, g.Name, "") || env && g.Refused != "" {
+			cuts = append(cuts, c)
+		}
+		if c.Deploy = deploy; deploy != nil && g.Refused == "" && env {
+			cuts = append(cuts, c)
+		}
+	}
+	return cuts
 }
 
 // kept keeps the recipe of a service, and makes its environment variant where one is asked for.

@@ -29,27 +29,9 @@ var hooks embed.FS
 // Where the hooks lie in the environment of a look, and where patched packages do in its state.
 const (
 	hooksPath   = sandbox.EnvPath + "/benchmint-look"
-	patcherPath = hooksPath + "/patch/patch.go"
+	patcherPath = hooksPath + "/patch/patch.go" // apart from the hooks, which it takes all files beside it for
 	patchedPath = sandbox.HomePath + "/benchmint-look"
 )
-
-// lookBuild builds a program with hooks: $1 is the go command, $2 where the program goes, $3 its package. Functions of the tree
-// are not inlined, so that a closure is named for the function that it stands in.
-const lookBuild = `set -eu
-go=$1; shift
-PATH="${go%/*}:$PATH"
-rm -rf ` + patchedPath + ` && mkdir -p ` + patchedPath + `
-(GOFLAGS= GOWORK=off GO111MODULE=off "$go" build -o ` + patchedPath + `/patch ` + patcherPath + `)
-` + patchedPath + `/patch ` + hooksPath + ` ` + patchedPath + ` >` + patchedPath + `/arguments
-set -- -o "$1" "$2"
-while read -r line; do
-	case $line in
-	GOWORK=*) export "$line" ;;
-	*) set -- "$line" "$@" ;;
-	esac
-done <` + patchedPath + `/arguments
-exec "$go" build -gcflags="$("$go" list -m | head -n 1)/...=-l" "$@"
-`
 
 // Look implements lang.Server.
 func (Language) Look(r schemas.Recipe) (recipe.Step, schemas.Recipe) {
@@ -72,7 +54,7 @@ func (Language) Look(r schemas.Recipe) (recipe.Step, schemas.Recipe) {
 	r.Build = slices.Clone(r.Build)
 	for i, c := range r.Build {
 		if n := len(c.Argv); n == 5 && c.Argv[1] == "build" && c.Argv[3] == server {
-			r.Build[i].Argv = []string{"sh", "-c", lookBuild, "look", c.Argv[0], c.Argv[3], c.Argv[4]}
+			r.Build[i].Argv = []string{"sh", hooksPath + "/build.sh", c.Argv[0], hooksPath, patchedPath, c.Argv[3], c.Argv[4]}
 		}
 	}
 	s := *r.Service
