@@ -2,11 +2,13 @@ package routes_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 func TestParameters(t *testing.T) {
@@ -39,6 +41,21 @@ func TestParameters(t *testing.T) {
 		if got := fmt.Sprintf("%s %v", template, said); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
+	}
+}
+
+// What a configuration may name is what is hooked.
+func TestFrameworks(t *testing.T) {
+	t.Parallel()
+	var hooked []string
+	for _, f := range routes.Frameworks {
+		if f.Hooked {
+			hooked = append(hooked, f.Name)
+		}
+	}
+	slices.Sort(hooked)
+	if diff := cmp.Diff(slices.Sorted(slices.Values(schemas.Frameworks)), hooked); diff != "" {
+		t.Errorf("schemas.Frameworks and those that are hooked (-want +got):\n%s", diff)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ func lookAt(t *testing.T, files map[string]string, ask string) look.Report {
 			"--setenv", "GOTOOLCHAIN", "local", "--setenv", "GOPROXY", "off", "--setenv", "GOFLAGS", "-mod=mod", "--setenv", look.File, look.Path, "--setenv", "P", server, "--chdir", "/testbed", "--",
 		}
 		if cache := modCacheOf(); cache != "" {
-			args = append([]string{"--ro-bind", cache, cache, "--setenv", "GOMODCACHE", cache}, args...)
+			args = slices.Insert(args, slices.Index(args, "--chdir"), "--ro-bind", cache, cache, "--setenv", "GOMODCACHE", cache)
 		}
 		out, err := exec.CommandContext(context.Background(), "bwrap", append(args, argv...)...).CombinedOutput()
 		if err != nil {
@@ -141,6 +142,69 @@ ask POST /v1/items; ask GET /items; kill $!`)
 		"body POST /v1/items json main.item 4", "key GET /items query kind 0",
 	}
 	if diff := cmp.Diff(want, said); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLookFrameworks: a service in each framework tells its routes, and what it reads.
+func TestLookFrameworks(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{}
+	dir := t.TempDir()
+	for to, from := range map[string]string{"main.go": "frameworks.go.txt", "go.mod": "frameworks.mod.txt"} {
+		data, err := os.ReadFile("testdata/look/" + from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[to] = string(data)
+		if err := os.WriteFile(filepath.Join(dir, to), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tidy := exec.Command("go", "mod", "tidy")
+	tidy.Dir = dir
+	if out, err := tidy.CombinedOutput(); err != nil {
+		t.Skipf("NO MODULES: the frameworks cannot be downloaded: %s", out)
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(data)
+	}
+	r := lookAt(t, files, `for f in gin chi gorilla echo httprouter fiber; do
+	"$P" $f >/dev/null 2>&1 & sleep 1
+	for path in POST/api/items/3 POST/api/items PUT/api/items/4; do
+		curl -sS -o /dev/null -X "${path%%/*}" -H 'Content-Type: application/json' -d '{}' "127.0.0.1:8080/${path#*/}"
+	done
+	kill $!
+	wait
+done`)
+	code, err := tree.New([]tree.Entry{{Path: "main.go", Mode: "100644", Data: []byte(files["main.go"])}, {Path: "go.mod", Mode: "100644", Data: []byte(files["go.mod"])}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answering := Language{}.Answering(code)
+	var got []string
+	for _, f := range r.Routes {
+		got = append(got, strings.Join([]string{f.Framework, f.Method, f.Path, answering(f).Function.Name}, " "))
+	}
+	for _, f := range r.Reads {
+		got = append(got, strings.Join([]string{f.Fact, f.Method, f.Path, f.In, f.Type}, " "))
+	}
+	slices.Sort(got)
+	want := []string{
+		"body POST /api/items json main.item", "body POST /api/items/3 json main.item", "body PUT /api/items/4 json main.item",
+		"chi GET /api/admins/all list", "chi GET /api/items list",
+		"echo POST /api/items add",
+		"fiber PUT /api/items/:id put",
+		"gin POST /api/items/:id api.create",
+		"gorilla/mux  /api/logged list", "gorilla/mux GET /api/items/{id:[0-9]+} list", "gorilla/mux PUT /api/items/{id:[0-9]+} list",
+		"httprouter GET /items/:id one", "httprouter POST /items list",
+		"key POST /api/items header ",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
