@@ -257,6 +257,15 @@ func Callee(n syntax.Node) []string {
 	return split(n.Text())
 }
 
+// Member is a member of what is written, in parts: a.b() and c are {"?", c}.
+func Member(of syntax.Node, name ...string) []string {
+	path := Callee(of)
+	if path == nil {
+		path = []string{"?"}
+	}
+	return append(path, name...)
+}
+
 // TypeName is a type in parts, without what it is generic in: Map.Entry<K, V> is {Map, Entry}; nil for an array.
 func TypeName(n syntax.Node) []string {
 	if !n.Is() {

@@ -154,11 +154,10 @@ func (r *reader) member(n syntax.Node) []string {
 	if path == nil {
 		return nil
 	}
-	receiver := mask.Callee(of)
 	if of.Is("generic_name") {
-		receiver = mask.TypeName(of)
+		return append(mask.TypeName(of), path...)
 	}
-	return append(receiver, path...)
+	return mask.Member(of, path...)
 }
 
 // declaredType is the type of what new() is assigned to.

@@ -14,23 +14,20 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// load starts the test program of every package, which runs no test: what runs when the package is loaded runs then, and is
-// covered. A package without tests, as most programs are, gets a file of tests without any.
-const load = `go list -e -f '{{if and .Name (not .TestGoFiles) (not .XTestGoFiles)}}{{.Name}} {{.Dir}}{{end}}' ./... 2>/dev/null |
+// untested gives a package without tests, as most programs are, a file of tests without any.
+const untested = `go list -e -f '{{if and .Name (not .TestGoFiles) (not .XTestGoFiles)}}{{.Name}} {{.Dir}}{{end}}' ./... 2>/dev/null |
 while read -r name dir; do
 	test -z "$name" || echo "package $name" >"$dir/benchmint_load_test.go"
 done
-go test -json -count=1 -timeout=2m -vet=off -run='^$' -coverpkg=./... -coverprofile=/tmp/covered ./... >"$1" 2>/tmp/load || cat /tmp/load
-printf '\n\000\n' >>"$1"
-go list -m >>"$1" 2>/dev/null
-grep -v -e ' 0$' -e '^mode:' /tmp/covered >>"$1" 2>/dev/null || true
+json=-json
 `
 
-// loadCheck is of the module of a folder.
+// loadCheck is of the module of a folder: observe.sh starts the test program of every package, which runs no test. What runs
+// when the package is loaded runs then, and is covered.
 func loadCheck(dir string) verify.Check {
 	return verify.Check{
 		What: verify.In("load", dir), Of: "packages", Whole: true,
-		Command: schemas.Command{Argv: []string{"/bin/sh", "-c", load, "sh", verify.ReportPath}, Dir: dir},
+		Command: schemas.Command{Argv: []string{"/bin/sh", "-c", untested + string(observeScript), "sh", verify.ReportPath}, Dir: dir},
 		Read:    func(s verify.Said) verify.Report { return readLoad(dir, s) },
 	}
 }
@@ -48,9 +45,11 @@ func readLoad(dir string, s verify.Said) verify.Report {
 		}
 	}
 	said := map[string][]byte{}
+	other := "" // what is of no package, and before Go 1.24 what the compiler says
 	for line := range strings.Lines(events) {
 		var e struct{ Action, Package, Output string }
-		if json.Unmarshal([]byte(line), &e) != nil { // before Go 1.24, what the compiler says
+		if json.Unmarshal([]byte(line), &e) != nil {
+			other += line
 			continue
 		}
 		switch e.Action {
@@ -66,7 +65,7 @@ func readLoad(dir string, s verify.Said) verify.Report {
 	// Packages end in any order.
 	slices.SortFunc(r.Faults, func(a, b verify.Fault) int { return strings.Compare(a.Unit, b.Unit) })
 	if len(r.Units) == 0 {
-		r.Untold = verify.First(string(s.Output))
+		r.Untold = verify.First(other + string(s.Output))
 	}
 	return r
 }

@@ -167,10 +167,17 @@ func (r *reader) call(m syntax.Match) []string {
 	case object.Is("object_creation_expression"):
 		return append(mask.Made(object.Child("type")), name)
 	case object.Is():
-		return append(mask.Callee(object), name)
+		path := mask.Member(object, name)
+		if path[0] == "?" && slices.Contains(everywhere, name) {
+			return nil
+		}
+		return path
 	}
 	return []string{name}
 }
+
+// everywhere are methods of every object: of what a call gives, most are not of the tree.
+var everywhere = []string{"equals", "hashCode", "toString"}
 
 // The names of what has none.
 const (

@@ -13,6 +13,7 @@ func TestMaskLoads(t *testing.T) {
 		"  public static int two() { return 2; }\n  static int field() { return 1; }\n  static void block() { x(); }\n  static B deep() { return null; }\n}\n" +
 		"class C {\n  C() { C.x = 1; }\n}\n-- A.java --\nimport b.B;\nimport static b.B.two;\nclass A {\n  int one() { return 1; }\n"
 	masktest.Keeps(t, Masker{}, b, map[string][2]string{
+		"of_what_a_call_gives":       {"  static int x = List.of(1).first().size() + List.of(new A()).own() + List.of(1).toString().length();\n  int size() { return B.two(); }\n  public String toString() { return two(); }\n  int own() { return 2; }\n}\nclass C2 { int first() { return 1; } }\n", "A.size A.own B.<init block> B.two"},
 		"a_static_field":             {"  static int x = all();\n  static int all() { return two(); }\n}\n", "A.all B.<init block> B.two"},
 		"a_static_block":             {"  static { B.two(); }\n}\n", "A.<static> B.<init block> B.two"},
 		"a_field_of_an_interface":    {"  interface I {\n    int X = B.two();\n  }\n}\n", "B.<init block> B.two"},

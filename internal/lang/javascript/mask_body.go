@@ -66,22 +66,15 @@ func (r *reader) block(fn, b syntax.Node, d definition, f *mask.Function) {
 		f.Construct = mask.Opaque // the compiler wants the call, and it is made under a condition
 		return
 	}
-	f.Body = mask.Range{Start: b.Start() + 1, End: b.End() - 1}
+	inner := mask.Range{Start: b.Start(), End: b.End()}
+	fails := r.fails(fn, b, d)
 	if stays.Is() {
-		f.Body.Start = stays.End()
+		inner.Start = stays.End() - 1 // what stays is as good as the brace
+		if r.source[inner.Start] != ';' && !bytes.ContainsRune(r.source[stays.End():rest[0].Start()], '\n') {
+			fails = ";" + fails
+		}
 	}
-	f.Strict = r.fails(fn, b, d)
-	switch text := r.source[f.Body.Start:f.Body.End]; {
-	case bytes.Contains(text, []byte("\n")):
-		inner, outer := r.indents(fn, f.Body, rest[0])
-		f.Strict = "\n" + inner + f.Strict + "\n" + outer
-		return
-	case bytes.HasPrefix(text, []byte(" ")), stays.Is():
-		f.Strict = " " + f.Strict + " "
-	}
-	if stays.Is() && r.source[stays.End()-1] != ';' {
-		f.Strict = ";" + f.Strict
-	}
+	f.Body, f.Strict = mask.Braced(r.source, inner, fails)
 }
 
 // leading splits a body's statements: the last one that has to stay, if any, and those after it.
@@ -116,27 +109,6 @@ func callsSuper(b syntax.Node) bool {
 	return false
 }
 
-// indents are those of the statements and of the closing brace.
-func (r *reader) indents(fn syntax.Node, in mask.Range, first syntax.Node) (inner, outer string) {
-	outer, _ = r.indent(fn.Start())
-	if i := bytes.LastIndexByte(r.source[in.Start:in.End], '\n'); len(bytes.TrimLeft(r.source[in.Start+i+1:in.End], " \t")) == 0 {
-		outer = string(r.source[in.Start+i+1 : in.End])
-	}
-	inner, opens := r.indent(first.Start())
-	if len(inner) <= len(outer) && !opens {
-		inner = outer + "  "
-	}
-	return inner, outer
-}
-
-// indent is the white space that the line of a byte begins with, and whether that is all before the byte.
-func (r *reader) indent(at int) (space string, opens bool) {
-	begin := bytes.LastIndexByte(r.source[:at], '\n') + 1
-	line := r.source[begin:]
-	space = string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-	return space, len(space) >= at-begin
-}
-
 // fails is what stands in the place of a body: a statement, or of an arrow without braces its body. The text is a string of both
 // languages whatever the name.
 func (r *reader) fails(fn, b syntax.Node, d definition) string {
@@ -168,22 +140,9 @@ func escaped(s string) string {
 	}, strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(strings.ToValidUTF8(s, "?")))
 }
 
-// mostAstray bounds how far out of an arrow a syntax error is looked for.
-const mostAstray = 200
-
 // astray reports whether an arrow stands in a syntax error itself, and in no statement inside of it: it may be a type, of which the
 // parser lost the beginning.
-func (r *reader) astray(n syntax.Node) bool {
-	if !n.Is("arrow_function") || !n.Tree().Broken() {
-		return false
-	}
-	for range mostAstray {
-		switch n = n.Parent(); {
-		case !n.Is(), n.Is("statement_block", "class_body", "variable_declarator", "expression_statement", "return_statement", "program"):
-			return false
-		case n.Is("ERROR"):
-			return true
-		}
-	}
-	return true
+func astray(n syntax.Node) bool {
+	return n.Is("arrow_function") && n.Tree().Broken() &&
+		n.Above("ERROR", "statement_block", "class_body", "variable_declarator", "expression_statement", "return_statement", "program").Is("ERROR")
 }

@@ -38,8 +38,8 @@ func (r *reader) link(n syntax.Node) {
 	case "variable_declarator":
 		r.protos[n.Child("name").Text()] = n.Child("value").Child("object").Text()
 	case "assignment_expression":
-		if t := r.target(n.Child("left")); t.exports {
-			r.assignedTo(t.name, n)
+		if name, exported := r.target(n.Child("left")); exported {
+			r.assignedTo(name, n)
 		}
 	}
 }
@@ -145,8 +145,8 @@ func (r *reader) required(call syntax.Node) {
 			r.bound(module, name, up.Child("name"))
 			return
 		case "assignment_expression":
-			if t := r.target(up.Child("left")); t.exports {
-				r.take(module, name, cmp.Or(t.name, "default"))
+			if own, exported := r.target(up.Child("left")); exported {
+				r.take(module, name, cmp.Or(own, "default"))
 			}
 			return
 		default:

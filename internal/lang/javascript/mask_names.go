@@ -1,7 +1,6 @@
 package javascript
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -126,41 +125,22 @@ var globals = strings.Fields(`console Object Array Math JSON Promise Reflect Sym
 	parseInt parseFloat isNaN isFinite setTimeout setInterval setImmediate clearTimeout clearInterval queueMicrotask
 	TypeError RangeError SyntaxError ReferenceError EvalError Error undefined NaN Infinity arguments require __dirname __filename`)
 
-// moment is when a call runs the functions that it is given.
-type moment int
+// loops are the methods that run what they are given at once.
+var loops = strings.Fields("forEach map filter reduce reduceRight some every sort find findIndex findLast flatMap each replace replaceAll from fromEntries")
 
-const (
-	perhaps moment = iota // nobody can tell
-	atOnce
-	later // or never
-)
+// waiting are the functions that run what they are given later or never: handlers, promises, timers, wrappers, routes.
+var waiting = strings.Fields(`on once off addListener addEventListener removeListener prependListener then catch finally
+	setTimeout setInterval setImmediate nextTick queueMicrotask requestAnimationFrame
+	promisify callbackify deprecate inherits debounce throttle bind
+	forwardRef memo lazy observer asyncHandler catchAsync wrapAsync expressAsyncHandler
+	log warn error push unshift add set has get post put patch delete head options all use route subscribe provide register`)
 
-// What is called by these names, as a method mostly, is known well enough everywhere.
-var (
-	callsAtOnce = strings.Fields("forEach map filter reduce reduceRight some every sort find findIndex findLast flatMap each replace replaceAll from fromEntries")
-	callsLater  = strings.Fields(`on once off addListener addEventListener removeListener prependListener then catch finally
-		setTimeout setInterval setImmediate nextTick queueMicrotask requestAnimationFrame
-		promisify callbackify deprecate inherits debounce throttle bind
-		forwardRef memo lazy observer asyncHandler catchAsync wrapAsync expressAsyncHandler
-		freeze seal setPrototypeOf getPrototypeOf create defineProperty defineProperties assign keys entries values isArray
-		log warn error push unshift add set has createElement String Boolean Number Symbol
-		get post put patch delete del head options all use route subscribe provide register`)
-)
-
-func momentOf(p []string) moment {
-	switch last := p[len(p)-1]; {
-	case slices.Contains(callsAtOnce, last) && len(p) > 1:
-		return atOnce
-	case slices.Contains(callsLater, last):
-		return later
-	}
-	return perhaps
-}
+func callsAtOnce(p []string) bool { return len(p) > 1 && slices.Contains(loops, p[len(p)-1]) }
 
 // passes reports whether a call gives what it is given: Object.assign(…), Object.freeze(…).
 func passes(n syntax.Node) bool {
 	p := dotted(n.Child("function"))
-	return n.Is("call_expression") && len(p) == 2 && p[0] == "Object" && momentOf(p) == later
+	return n.Is("call_expression") && len(p) == 2 && p[0] == "Object" && !callsAtOnce(p)
 }
 
 func isLiteral(n syntax.Node) bool {
@@ -235,7 +215,7 @@ func (r *reader) documented(n syntax.Node) bool {
 		"assignment_expression", "pair", "parenthesized_expression", "as_expression", "satisfies_expression") {
 		n = n.Parent()
 	}
-	return r.docs[len(bytes.TrimRight(r.source[:n.Start()], " \t\r\n"))]
+	return r.Documented(n, "/**")
 }
 
 // public is said of the definition alone; whether others can import what it is a member of is settled in the end.

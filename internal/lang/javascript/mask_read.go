@@ -3,6 +3,7 @@ package javascript
 import (
 	"cmp"
 	_ "embed" // the query
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,7 +38,6 @@ type reader struct {
 	exported map[string]bool   // names that others can import
 	declared map[string]bool   // names that the file gives to something, anywhere
 	around   []around          // by function
-	docs     map[int]bool      // where doc comments end
 	depth    int
 }
 
@@ -51,7 +51,7 @@ type around struct {
 func Read(file string, tree *syntax.Tree, typed bool) *mask.File {
 	r := &reader{
 		typed: typed, at: file, source: tree.Source, spots: map[int]spot{}, owners: map[string]bool{}, protos: map[string]string{},
-		names: map[string]int{}, exported: map[string]bool{}, declared: map[string]bool{}, docs: map[int]bool{},
+		names: map[string]int{}, exported: map[string]bool{}, declared: map[string]bool{},
 	}
 	r.types = newTypes(r)
 	r.survey(tree)
@@ -73,9 +73,6 @@ func (r *reader) survey(tree *syntax.Tree) {
 				r.declared[n.Text()] = true
 			}
 		case "comment":
-			if strings.HasPrefix(n.Text(), "/**") {
-				r.docs[n.End()] = true
-			}
 			if r.typed {
 				r.expecting(n)
 			}
@@ -203,10 +200,10 @@ var accessors = map[string]mask.Construct{"get": mask.Getter, "set": mask.Setter
 func (r *reader) literal(n syntax.Node) definition {
 	s := r.spot(n)
 	switch {
-	case r.astray(n):
+	case astray(n):
 		return definition{}
 	case !s.bound:
-		if call := n.Parent().Parent(); n.Parent().Is("arguments") && momentOf(dotted(callee(call))) == later {
+		if p := dotted(callee(n.Parent().Parent())); n.Parent().Is("arguments") && slices.Contains(waiting, p[len(p)-1]) {
 			r.Later(n)
 		}
 		return definition{}

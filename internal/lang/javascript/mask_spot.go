@@ -79,9 +79,9 @@ func (r *reader) assigned(n syntax.Node) spot {
 	if s, ok := r.spots[n.Index()]; ok {
 		return s
 	}
-	t := r.target(n.Child("left"))
-	s := spot{name: t.name, bound: t.name != "" || t.exports}
-	if t.exports {
+	name, exported := r.target(n.Child("left"))
+	s := spot{name: name, bound: name != "" || exported}
+	if exported {
 		if outer := r.spot(n); outer.name != "" {
 			s.name = outer.name
 		}
@@ -158,12 +158,15 @@ func (r *reader) argument(n, call syntax.Node) spot {
 	switch where, handler := route(call, p); {
 	case where != "" && n == handler:
 		return spot{name: r.Qualified(where), bound: true}
-	case onTheSpot(call), momentOf(p) == atOnce && !unwrapped(n).Is("object"), literal && r.Function() < 0 && p[0] == "define" && len(p) == 1:
+	case onTheSpot(call), callsAtOnce(p) && !unwrapped(n).Is("object"), literal && r.Function() < 0 && p[0] == "define" && len(p) == 1:
 		return spot{}
 	case where == "":
 		if s := r.spot(call); s.bound {
 			return spot{name: s.name, bound: true}
 		}
+	}
+	if names, keyed := namedBefore(call, n); own == "" && keyed { // defineGetter(object, "name", function () {…})
+		own = joined("", names...)
 	}
 	return spot{name: r.Qualified(own), bound: literal && own != "" && r.Function() < 0}
 }
@@ -183,27 +186,31 @@ func (r *reader) objectSpot(n syntax.Node) spot {
 	if !s.bound && r.Function() < 0 {
 		s = r.copied(n, call, p)
 	}
-	s.lent = momentOf(p) != later
+	s.lent = p[0] != "Object"
 	return s
 }
 
 // definers are the methods that get objects which say what properties others have: of one, or by their names.
 var definers = map[string]int{"defineProperty": 1, "defineProperties": 2}
 
-// copied is named by the arguments before the object. Of what a module exports it is the module's own code: who takes the export
-// reads it.
-func (r *reader) copied(n, call syntax.Node, p []string) spot {
-	var names []string
+// namedBefore is what the arguments before one name: an object, and strings behind it, if any.
+func namedBefore(call, n syntax.Node) (names []string, keyed bool) {
 	for arg := range call.Child("arguments").Children() {
 		switch {
-		case arg.Holds(n):
-		case arg.Start() > n.Start():
+		case arg.Start() >= n.Start(), arg.Holds(n):
 		case arg.Is("string") && len(names) > 0:
-			names = append(names, keyName(arg))
+			names, keyed = append(names, keyName(arg)), true
 		case arg.Is("identifier", "member_expression") && len(names) == 0:
 			names = exportsOf(assignable(arg))
 		}
 	}
+	return names, keyed
+}
+
+// copied is named by the arguments before the object. Of what a module exports it is the module's own code: who takes the export
+// reads it.
+func (r *reader) copied(n, call syntax.Node, p []string) spot {
+	names, _ := namedBefore(call, n)
 	tells := definers[p[len(p)-1]]
 	switch {
 	case len(names) == 0:
@@ -220,52 +227,43 @@ func (r *reader) copied(n, call syntax.Node, p []string) spot {
 	return spot{name: name, bound: name != "", tells: tells}
 }
 
-// target is what an assignment gives a value to.
-type target struct {
-	name    string // qualified; "" for the module itself, or where exports is false for nothing that has a name
-	exports bool
-}
-
-func (r *reader) target(left syntax.Node) target {
+// target is what an assignment gives a value to, qualified: exported with "" is the module itself, else nothing that has a name.
+func (r *reader) target(left syntax.Node) (name string, exported bool) {
 	p := assignable(left)
 	if p == nil {
-		return target{}
+		return "", false
 	}
 	if of, ok := r.protos[p[0]]; ok && len(p) > 1 {
 		p = append([]string{of, "prototype"}, p[1:]...)
 	}
 	switch own := exportsOf(p); {
 	case p[0] == "this" && len(p) > 1:
-		return r.member(p[1:])
+		return r.member(strings.Join(p[1:], "."))
 	case p[0] == "exports" && len(p) == 1, p[0] == "module" && len(p) == 2 && p[1] == "exports":
-		return target{exports: true}
+		return "", true
 	case len(own) < len(p):
-		return target{strings.Join(own, "."), true}
+		return strings.Join(own, "."), true
 	}
 	if i := slices.Index(p, "prototype"); i > 0 {
 		owner := exportsOf(p[:i])
 		r.owners[r.Qualified(strings.Join(owner, "."))] = true
 		p = append(slices.Clone(owner), p[i+1:]...)
 	}
-	return target{r.Qualified(strings.Join(p, ".")), false}
+	return r.Qualified(strings.Join(p, ".")), false
 }
 
 // member is this.x = …: of the class, of a function that makes objects, or in CommonJS of the module.
-func (r *reader) member(p []string) target {
-	name := strings.Join(p, ".")
+func (r *reader) member(name string) (full string, exported bool) {
 	switch of := r.object(); {
 	case of != "":
-		return target{joined(of, name), false}
+		return joined(of, name), false
 	case r.Function() >= 0:
-		return target{r.Qualified(name), false}
+		return r.Qualified(name), false
 	}
-	return target{name, true}
+	return name, true
 }
 
-var (
-	verbs   = strings.Fields("get post put patch delete del head options all")
-	routers = strings.Fields("app router server fastify api route routes koa hono express")
-)
+var verbs = strings.Fields("get post put patch delete head options all")
 
 // route reads app.get("/x", …, handler), as express, koa's routers, fastify and hono have it, and app.route("/x").get(handler): the
 // handler has the name of the route.
@@ -276,21 +274,18 @@ func route(call syntax.Node, p []string) (name string, handler syntax.Node) {
 	}
 	place := first(args)
 	where := chained(unwrapped(callee(call)).Child("object"))
-	if router := strings.ToLower(p[len(p)-2]); where != "" {
-		place = syntax.Node{}
-	} else if slices.Contains(routers, router) || strings.HasSuffix(router, "router") || strings.HasSuffix(router, "app") {
+	if where == "" {
 		where = text(place)
+	} else {
+		place = syntax.Node{}
 	}
 	for handler = range args.Children() {
 	}
-	if !strings.HasPrefix(where, "/") || !handler.Is() || handler == place {
+	switch {
+	case !strings.HasPrefix(where, "/"), !handler.Is(), handler == place:
 		return "", handler
-	}
-	switch verb {
-	case "all":
+	case verb == "all":
 		return where, handler
-	case "del":
-		verb = "delete"
 	}
 	return strings.ToUpper(verb) + " " + where, handler
 }

@@ -164,11 +164,7 @@ func (r *reader) call(m syntax.Match) []string {
 	if of.Is("name", "qualified_name") {
 		return []string{r.name(of), name}
 	}
-	path := mask.Callee(of)
-	if path == nil {
-		path = []string{"?"}
-	}
-	return append(path, name)
+	return mask.Member(of, name)
 }
 
 // made is the class of new C, new self and new static.

@@ -138,7 +138,7 @@ func (r *reader) call(m syntax.Match) []string {
 	case name == "new" && of.Is("constant", "scope_resolution"): // the constructor runs
 		return constant(of)
 	case of.Is():
-		return append(mask.Callee(of), name)
+		return mask.Member(of, name)
 	case name == "new":
 		return r.own()
 	}

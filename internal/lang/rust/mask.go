@@ -81,7 +81,7 @@ type reader struct {
 	classes map[string]int        // by name, index in File.Classes
 	written map[int]mask.Function // by macros: by the index of their body
 	tests   int                   // byte until which everything is for tests only
-	lints   []mask.Range
+	lints   []mask.Edit
 }
 
 // Read says what a Rust file holds. Nothing runs when a crate is loaded: values of constants and statics are made by the
@@ -95,7 +95,7 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 		f.Faults = faults(tree, f.Faults)
 	}
 	if len(r.lints) > 0 {
-		f.Repair = r.repair
+		f.Repair = func(func(function int) bool) []mask.Edit { return r.lints }
 	}
 	return f
 }
@@ -154,7 +154,7 @@ func (r *reader) call(m syntax.Match) []string {
 		of = of.Child("function")
 	}
 	if of.Is("scoped_identifier") {
-		return r.path(last(typeName(of.Child("path"))), of.Child("name").Text())
+		return r.path(typeName(of.Child("path")), of.Child("name").Text())
 	}
 	path := mask.Callee(of)
 	if len(path) == 2 && path[0] == "self" {
@@ -178,7 +178,7 @@ func (r *reader) path(owner, name string) []string {
 // token is a name among what a macro is given that is called there.
 func (r *reader) token(name, arguments syntax.Node) []string {
 	source, owner := name.Tree().Source, name.Before()
-	if name.End() != arguments.Start() || source[name.End()] != '(' {
+	if owner.Is("fn") || name.End() != arguments.Start() || source[name.End()] != '(' {
 		return nil
 	}
 	switch before := source[name.Start()-1]; {

@@ -30,8 +30,20 @@
 (token_tree (identifier) @use . (token_tree) @arguments)
 
 ; Variables.
-(_ pattern: (identifier) @local)
-(_ pattern: (_ (identifier) @local))
+(let_declaration pattern: (identifier) @local)
+(let_condition pattern: (identifier) @local)
+(parameter pattern: (identifier) @local)
+(for_expression pattern: (identifier) @local)
+(field_pattern pattern: (identifier) @local)
+(match_pattern . (identifier) @local)
+(mut_pattern (identifier) @local)
+(ref_pattern (identifier) @local)
+(reference_pattern (identifier) @local)
+(captured_pattern . (identifier) @local)
+(or_pattern (identifier) @local)
+(slice_pattern (identifier) @local)
+(tuple_pattern (identifier) @local)
+(tuple_struct_pattern type: (_) (identifier) @local)
 (closure_parameters (identifier) @local)
 
 ; The shape of a body.

@@ -1,9 +1,6 @@
 package rust
 
 import (
-	"bytes"
-	"strings"
-
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -28,7 +25,7 @@ func implsOfOthers(body syntax.Node) bool {
 		}
 	}
 	for c := range body.Children() {
-		if c.Is("impl_item") && !own[last(typeName(c.Child("type")))] {
+		if c.Is("impl_item") && !own[typeName(c.Child("type"))] {
 			return true
 		}
 	}
@@ -60,44 +57,13 @@ func fill(f *mask.Function, name string, body syntax.Node) {
 	if f.Construct == mask.Constant {
 		statement = `panic!("masked: ` + name + `")`
 	}
-	if body.Is("block", "token_tree") {
-		f.Body, f.Strict = block(statement, body)
-	} else {
-		f.Body, f.Strict = mask.Range{Start: body.Start(), End: body.End()}, statement
-	}
-}
-
-// block is what stands between the braces, behind inner attributes, and what takes its
-// place: on one line where the body is, else indented as its first line was.
-func block(statement string, body syntax.Node) (mask.Range, string) {
-	at := mask.Range{Start: body.Start() + 1, End: body.End() - 1}
+	at := mask.Range{Start: body.Start(), End: body.End()}
 	for c := range body.Children() {
 		if c.Is("inner_attribute_item") {
-			at.Start = c.End()
+			at.Start = c.End() - 1
 		}
 	}
-	if at.End < at.Start { // a brace is missing: the function is broken, and stays
-		return mask.Range{Start: body.Start(), End: body.Start()}, ""
+	if f.Body, f.Strict = at, statement; body.Is("block", "token_tree") && at.Len() >= 2 {
+		f.Body, f.Strict = mask.Braced(body.Tree().Source, at, statement)
 	}
-	old := body.Tree().Source[at.Start:at.End]
-	i := bytes.LastIndexByte(old, '\n')
-	if i < 0 {
-		return at, " " + statement + " "
-	}
-	end := string(old[i+1:])
-	if strings.Trim(end, " \t") != "" {
-		end = ""
-	}
-	indent := end + "    "
-	for line := range bytes.Lines(old[bytes.IndexByte(old, '\n')+1:]) {
-		text := bytes.TrimLeft(line, " \t")
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
-		if first := string(line[:len(line)-len(text)]); len(first) > len(end) && strings.HasPrefix(first, end) {
-			indent = first
-		}
-		break
-	}
-	return at, "\n" + indent + statement + "\n" + end
 }

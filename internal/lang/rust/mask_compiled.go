@@ -53,7 +53,7 @@ func (c compiled) read(n syntax.Node, inside bool, depth int) {
 			c.tokens(child.First("attribute").First("token_tree"))
 			continue
 		case "macro_invocation":
-			if in || !slices.Contains(atRunTime, last(typeName(child.Child("macro")))) {
+			if in || !slices.Contains(atRunTime, typeName(child.Child("macro"))) {
 				c.tokens(child)
 			} else {
 				c.given(child.First("token_tree"), depth)
@@ -96,14 +96,9 @@ func (c compiled) called(of syntax.Node) {
 	if of.Is("generic_function") {
 		of = of.Child("function")
 	}
-	switch of.Kind() {
-	case "identifier":
-		c[of.Text()] = true
-	case "scoped_identifier":
-		c[of.Child("name").Text()] = true
-	case "field_expression":
-		c[of.Child("field").Text()] = true
-	default:
+	if path := mask.Callee(of); path != nil {
+		c[path[len(path)-1]] = true
+	} else {
 		c.words(of)
 	}
 }

@@ -19,13 +19,8 @@ type manifest struct {
 	Builds    map[string]any `toml:"build-dependencies"`
 	Builds2   map[string]any `toml:"build_dependencies"`
 	Patch     map[string]map[string]any
-	Workspace struct {
-		Needs map[string]any `toml:"dependencies"`
-	}
-	Target map[string]struct {
-		Needs  map[string]any `toml:"dependencies"`
-		Builds map[string]any `toml:"build-dependencies"`
-	}
+	Workspace *manifest
+	Target    map[string]*manifest
 }
 
 // Hosted tells what runs in the compiler: crates of macros, and those of the tree that
@@ -73,7 +68,7 @@ func (Masker) Hosted(settings map[string][]byte) func(path string) bool {
 	}
 }
 
-// needs are the folders of the crates that a crate depends on.
+// needs are the folders of the crates that a crate depends on, on any target.
 func (m *manifest) needs(crates map[string]*manifest) []string {
 	out := m.folders(m.Needs, crates)
 	for _, t := range m.Target {
@@ -104,7 +99,7 @@ func (m *manifest) folders(needs map[string]any, crates map[string]*manifest) []
 		for dir := m.dir; ; dir = path.Dir(dir) {
 			if w := crates[dir]; w != nil {
 				tables := []map[string]any{w.Patch["crates-io"]}
-				if of["workspace"] == true {
+				if of["workspace"] == true && w.Workspace != nil {
 					tables = append(tables, w.Workspace.Needs)
 				}
 				for _, t := range tables {

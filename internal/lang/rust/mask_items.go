@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -17,7 +18,7 @@ const deepest = 3000
 func (r *reader) class(m syntax.Match) (mask.Class, bool) {
 	n, name, index := m.Node, m.At("name").Text(), -1
 	if n.Is("impl_item") { // for [T], only the trait has a name
-		name = cmp.Or(last(typeName(n.Child("type"))), last(typeName(n.Child("trait"))))
+		name = cmp.Or(typeName(n.Child("type")), typeName(n.Child("trait")))
 	}
 	if !n.Is("mod_item") || !r.tested(n) {
 		index = r.entry(r.Qualified(name))
@@ -46,7 +47,7 @@ func (r *reader) entry(name string) int {
 // owner is the block that a definition is a member of, and the trait that the block is for; "" for none.
 func owner(n syntax.Node) (block syntax.Node, trait string) {
 	if block = n.Parent().Parent(); block.Is("impl_item", "trait_item") {
-		return block, last(typeName(block.Child("trait")))
+		return block, typeName(block.Child("trait"))
 	}
 	return syntax.Node{}, ""
 }
@@ -135,35 +136,12 @@ var operators = strings.Fields(`Add Sub Mul Div Rem Neg Not BitAnd BitOr BitXor 
 // visible tells what is pub without restriction.
 func visible(n syntax.Node) bool { return n.First("visibility_modifier").Text() == "pub" }
 
-// typeName is the path of a named type, behind references and arguments.
-func typeName(n syntax.Node) []string {
-	for {
-		switch n.Kind() {
-		case "type_identifier", "primitive_type", "identifier":
-			return []string{n.Text()}
-		case "scoped_type_identifier", "scoped_identifier":
-			return strings.Split(strings.Join(strings.Fields(n.Text()), ""), "::")
-		case "generic_type", "reference_type", "pointer_type":
-			n = n.Child("type")
-		case "dynamic_type", "higher_ranked_trait_bound":
-			if t := n.Child("trait"); t.Is() {
-				n = t
-			} else {
-				n = n.Child("type")
-			}
-		default:
-			return nil
-		}
+// typeName is the last word of a type's path, behind references and without arguments; "" for what has none.
+func typeName(n syntax.Node) string {
+	if m := typed.FindStringSubmatch(n.Text()); m != nil {
+		return m[1]
 	}
+	return ""
 }
 
-func last(path []string) string {
-	if len(path) == 0 {
-		return ""
-	}
-	name := path[len(path)-1]
-	if i := strings.IndexByte(name, '<'); i >= 0 {
-		name = name[:i]
-	}
-	return name
-}
+var typed = lazyregexp.New(`^(?:[&*]\s*|'\w+\s+|(?:mut|const|dyn)\s+)*(?:\w*\s*::\s*)*(?:r#)?(\w+)\s*(?:(?:::\s*)?<|$)`)

@@ -11,19 +11,9 @@ import (
 
 var _ mask.Settled = Masker{}
 
-// repair softens the lints of a crate that forbid what every mask leaves behind:
-// parameters that nothing reads, functions that nothing calls, imports that nothing
-// uses. A file knows nothing of the others of its crate, so it does not matter what is
-// masked here.
-func (r *reader) repair(func(function int) bool) []mask.Edit {
-	var edits []mask.Edit
-	for _, at := range r.lints {
-		edits = append(edits, mask.Edit{Range: at, Text: "warn"})
-	}
-	return edits
-}
-
-// lint notes deny and forbid of an attribute that speaks of what is unused.
+// lint softens what an attribute denies or forbids of what every mask leaves behind: parameters that nothing reads, functions
+// that nothing calls, imports that nothing uses. A file knows nothing of the others of its crate, so it does not matter what
+// is masked here.
 func (r *reader) lint(n syntax.Node) {
 	for id := range n.Within() {
 		if !id.Is("identifier") || id.Text() != "deny" && id.Text() != "forbid" {
@@ -31,7 +21,7 @@ func (r *reader) lint(n syntax.Node) {
 		}
 		rest := string(n.Tree().Source[id.End():n.End()])
 		if end := strings.IndexByte(rest, ')'); end >= 0 && unused.MatchString(rest[:end]) {
-			r.lints = append(r.lints, mask.Range{Start: id.Start(), End: id.End()})
+			r.lints = append(r.lints, mask.Edit{Range: mask.Range{Start: id.Start(), End: id.End()}, Text: "warn"})
 		}
 	}
 }
@@ -56,7 +46,7 @@ var (
 	denied = lazyregexp.New(`^(?:workspace\.)?lints\.rust\.(?:` + unusedNames + `)(?:\.level)?$`)
 )
 
-// Soften makes warn of what denies in them, as repair does in code.
+// Soften makes warn of what denies in them, as lint does in code.
 func (Masker) Soften(p string, source []byte) []mask.Edit {
 	var edits []mask.Edit
 	if path.Base(p) != "Cargo.toml" {

@@ -21,6 +21,9 @@ func TestMaskLoads(t *testing.T) {
 		"in_a_macro":         {"println!(\"{}\", f(1) + S::g(2), h)", "fn f(x: u8) -> u8 { x }\nfn h(x: u8) -> u8 { x }\nstruct S;\nimpl S {\n    fn g(x: u8) -> u8 { assert!(self.k(), a.l()) }\n    fn k(&self) -> u8 { x }\n    fn l(&self) -> u8 { x }\n}\n", "f S.g S.k"},
 		"no_variable":        {"let f = || 1; f(); x(); println!(\"{}\", f())", "fn f() -> u8 { 1 }\nfn x() -> u8 { 1 }\n", ""},
 		"no_method":          {"iter(1); S::default(); Vec::new(); x.len(); let new = mem::len()", "struct S;\nimpl S {\n    fn iter() -> u8 { 1 }\n    fn new() -> u8 { 1 }\n    fn len() -> u8 { 1 }\n}\n", ""},
+		"no_definition":      {"our! { fn f() -> u8 { 1 } fn g() {} }", "fn f() -> u8 { 1 }\nfn g() -> u8 { 1 }\n", ""},
+		"a_pattern":          {"if let Some(x) = Some(1) { x() }; let (a, (b, _)) = c(); a(); b()", "fn Some(x: u8) -> u8 { x }\nfn a() -> u8 { 1 }\nfn b() -> u8 { 1 }\nfn c() -> u8 { 1 }\nfn x() -> u8 { 1 }\n", "Some c"},
+		"of_a_whole_path":    {"T::make()", "struct T;\nimpl Make for ::our::T<'_> { fn make() -> u8 { 1 } }\nimpl<'a> Make for &'a mut [T] { fn make() -> u8 { 1 } }\n", "T.make"},
 		"no_value_of_a_name": {"g", "static X: u8 = f();\nfn f() -> u8 { 1 }\nfn g() -> u8 { 1 }\nmacro_rules! m { () => { f(); } }\nm! { f() }\n", ""},
 	} {
 		want := "hook"

@@ -1,9 +1,11 @@
 package rust
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/syntax"
 )
@@ -67,7 +69,7 @@ func (r *reader) tree(n syntax.Node, w *rule, depth int) {
 	for i := 0; i < len(tokens); i++ {
 		switch {
 		case tokens[i].Is("fn"):
-			i = r.head(tokens, i, w)
+			i = r.functionOf(tokens, i, w)
 		case tokens[i].Is("identifier") && tokens[i].Text() == "macro_rules":
 			i += 2 // a macro that the macro writes: its left sides look like code
 		case tokens[i].Is("token_tree") && i > 0 && strings.TrimSpace(between(tokens[i-1], tokens[i])) == "!":
@@ -94,69 +96,78 @@ func (w *rule) repeats(n syntax.Node, bodies []syntax.Node, depth int) bool {
 // between is what stands between two nodes.
 func between(a, b syntax.Node) string { return string(a.Tree().Source[a.End():b.Start()]) }
 
-// head reads a function from its fn on, and gives the last of its tokens. Only what
-// can be nothing else is one: a name, parameters in parentheses, and braces right behind
-// those, or behind the result and conditions.
-func (r *reader) head(tokens []syntax.Node, fn int, w *rule) int {
-	if fn+2 >= len(tokens) || !tokens[fn+1].Is("identifier", "metavariable") {
-		return fn
-	}
-	angles, parameters, arrow, behind := 0, -1, false, false
-	for i := fn + 2; i < len(tokens); i++ {
-		t := tokens[i]
-		gap := between(tokens[i-1], t)
-		arrow = arrow || parameters >= 0 && strings.Contains(gap, "->")
-		gap = arrows.Replace(gap)
-		if strings.Contains(gap, ";") || angles == 0 && (strings.ContainsAny(gap, "=#!") || parameters < 0 && strings.HasPrefix(gap, ":")) {
-			return fn
+// head is the text of a function from its fn to the brace of its body, without what is in brackets and in angles, and where
+// among the tokens its parameters and its body are.
+func head(tokens []syntax.Node) (text string, parameters, body int) {
+	var b strings.Builder
+	for i, angles := 0, 0; i < len(tokens); i++ {
+		t, gap := tokens[i], ""
+		if i > 0 {
+			gap = between(tokens[i-1], t)
 		}
-		angles += strings.Count(gap, "<") - strings.Count(gap, ">")
+		for at, c := range gap {
+			switch {
+			case c == '<':
+				angles++
+			case c == '>' && (at == 0 || gap[at-1] != '-'):
+				angles--
+			case c == ';':
+				return "", 0, 0
+			case angles <= 0:
+				b.WriteRune(c)
+			}
+		}
 		switch {
-		case t.Is("line_comment", "block_comment") || angles > 0:
-			continue
-		case parameters < 0 && !opens(t, '('), ends[t.Kind()]:
-			return fn
-		case parameters < 0:
-			parameters = i
-			continue
-		case !behind && !arrow && !opens(t, '{') && !t.Is("where"):
-			return fn // it may be the body, in a variable
+		case angles > 0 || t.Is("line_comment", "block_comment"):
+			b.WriteByte(' ')
 		case opens(t, '{'):
-			r.body(tokens[:fn], tokens[fn:parameters], tokens[parameters+1:i+1], w)
-			return i
+			return b.String(), parameters, i
+		case i > 0 && t.Is(another...):
+			return "", 0, 0
+		case opens(t, '('):
+			parameters = cmp.Or(parameters, i)
+			b.WriteString("()")
+		case t.Is("token_tree"):
+			b.WriteString("[]")
+		default:
+			b.WriteString(" " + t.Text() + " ")
 		}
-		behind = true
 	}
-	return fn
+	return "", 0, 0
 }
 
 var (
-	// arrows are no angles, and what never returns is no call of a macro.
-	arrows = strings.NewReplacer("-> !", "", "->", "", "=>", "")
-	// ends are words with which the next item begins.
-	ends = map[string]bool{"fn": true, "struct": true, "enum": true, "union": true, "trait": true, "mod": true, "use": true, "type": true, "static": true, "pub": true}
+	// heads are those of what can be nothing else than a function: a name, parameters, and the body right behind those, or
+	// behind a result and conditions.
+	heads = lazyregexp.New(`^ fn +(?:r#)?\$?\w+\s*\(\)\s*(?:->\s*!?[^=#!;]*)?(?:where\b[^=#!;]*)?$`)
+	// another are words with which the next item begins: the body was in a variable.
+	another = []string{"fn", "struct", "enum", "union", "trait", "mod", "use", "type", "static", "pub"}
+	opaques = lazyregexp.New(`\bimpl\b`)
 )
 
 func opens(n syntax.Node, c byte) bool {
 	return n.Is("token_tree") && n.Tree().Source[n.Start()] == c
 }
 
-// body adds a function: what stands before it, its head, and what is behind its
-// parameters, the body last.
-func (r *reader) body(front, head, behind []syntax.Node, w *rule) {
-	name, body := head[1], behind[len(behind)-1]
+// functionOf reads the function that begins with the token fn, and gives the last of its tokens.
+func (r *reader) functionOf(tokens []syntax.Node, fn int, w *rule) int {
+	text, parameters, last := head(tokens[fn:])
+	if !heads.MatchString(text) {
+		return fn
+	}
+	name, body := tokens[fn+1], tokens[fn+last]
 	f := mask.Function{
 		Name: w.name + "." + name.Text(), Construct: mask.Plain, Line: name.Line(),
-		Span: mask.Range{Start: head[0].Start(), End: body.End()}, Broken: inError(w.macro),
+		Span: mask.Range{Start: tokens[fn].Start(), End: body.End()}, Broken: inError(w.macro),
 	}
-	b, modifiers := w.front(front)
+	b, modifiers := w.front(tokens[:fn])
 	f.Public = modifiers["pub"] && !modifiers["restricted"]
 	switch special := r.marked(w.macro, b); {
 	case special != "":
 		f.Construct = special
 	case name.Text() == "drop":
 		f.Construct = mask.Destructor
-	case slices.ContainsFunc(behind[:len(behind)-1], func(t syntax.Node) bool { return t.Is("impl") || within(t, "impl") }):
+	case opaques.MatchString(between(tokens[fn+parameters], body)):
 		f.Construct = mask.Opaque
 	case trivial(body):
 		f.Construct = mask.Trivial
@@ -167,6 +178,7 @@ func (r *reader) body(front, head, behind []syntax.Node, w *rule) {
 	}
 	fill(&f, r.Qualified(f.Name), body)
 	w.found, w.bodies = append(w.found, f), append(w.bodies, body)
+	return fn + last
 }
 
 // front reads attributes and modifiers, from the function on. A variable that is no
@@ -189,13 +201,4 @@ func (w *rule) front(tokens []syntax.Node) (before, map[string]bool) {
 		}
 	}
 	return b, modifiers
-}
-
-func within(n syntax.Node, kind string) bool {
-	for t := range n.Within() {
-		if t.Is(kind) {
-			return true
-		}
-	}
-	return false
 }

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +58,8 @@ func TestRun(t *testing.T) {
 		"go.mod": "module shop.example\n\ngo 1.21\n", "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n",
 		"till/till.go": "package till\n\nimport \"shop.example/cart\"\n\nfunc Sum() int { return cart.Total() }\n",
 	}
+	broken := maps.Clone(gomod) // does not compile, and nothing needs it
+	broken["bad/bad.go"] = "package bad\n\nvar V int = \"x\"\n"
 	table := map[string]string{
 		"go.mod": "module shop.example\n\ngo 1.21\n", "cmd/main.go": "package main\n\nimport \"shop.example/table\"\n\nfunc main() { println(table.One) }\n",
 		"table/table.go": "package table\n\nvar table = map[string]func() int{\"one\": one}\n\nvar One = table[\"one\"]()\n\nfunc one() int { return 1 }\n",
@@ -101,6 +104,10 @@ func TestRun(t *testing.T) {
 		{"go_vet", gomod, map[string]string{"till/till.go": "package till\n\nfunc Sum() int { return 1; return 2 }\n"}, []string{"go faults 2/2", "till/till.go:3: vet: unreachable code", "go ok 2/2"}},
 		{"go_load", table, nil, []string{
 			"go ok 4/4", "go faults 1/3", "table/table.go:7: shop.example/cmd: masked: one", "table/table.go:7: shop.example/table: masked: one",
+		}},
+		{"go_broken", broken, nil, []string{"go ok 2/3", "go ok 2/3"}},
+		{"go_broken_load", broken, map[string]string{"cart/cart.go": "package cart\n\nvar One = Total()\n\nfunc Total() int { panic(\"masked: Total\") }\n"}, []string{
+			"go ok 2/3", "go faults 0/3", "cart/cart.go:5: shop.example/cart: masked: Total", "cart/cart.go:5: shop.example/till: masked: Total",
 		}},
 		{"javascript_ok", js, nil, []string{"javascript ok 2/2", "javascript ok 1/2"}},
 		{"javascript_redeclared", js, map[string]string{"lib/f.js": "exports.f = () => 1;\nlet a;\nlet a;\n"}, []string{
