@@ -72,9 +72,12 @@ def guarded(f):
 def tell(fact, **fields):
     """Writes a fact without what is empty: once in a process, bodies and keys once for each request of a path."""
     said = {k: v for k, v in fields.items() if v not in ("", None, False, [], 0)}
-    if any(isinstance(v, str) and len(v.encode("utf-8", "replace")) > MOST_TEXT for v in said.values()):
+    long = {k for k, v in said.items() if isinstance(v, str) and len(v.encode("utf-8", "replace")) > MOST_TEXT}
+    if long - {"default"}:
         return
-    line = json.dumps(dict(said, fact=fact), sort_keys=True)
+    line = json.dumps({k: v for k, v in dict(said, fact=fact).items() if k not in long}, sort_keys=True, default=str)
+    if len(line) > MOST_LINE:  # a route counts without its schemas
+        line = json.dumps({k: v for k, v in dict(said, fact=fact).items() if k not in long | {"takes", "fields"}}, sort_keys=True, default=str)
     once = (line, began[0]) if fact in ("body", "key") else line  # these belong to the request before
     kind = "env of a library" if fact == "env" and not said.get("at") else fact
     if len(line) > MOST_LINE or counts.get(kind, 0) >= MOST.get(kind, 1000) or once in told and fact != "request":

@@ -59,7 +59,7 @@ def application_loaded(module):
 
 def request_loaded(module):
     cls = module.BaseRequest
-    json, read, text, post, query = cls.json, cls.read, cls.text, cls.post, cls.query
+    json, read, post, query = cls.json, cls.read, cls.post, cls.query
 
     @functools.wraps(json)
     def asked_json(self, *args, **kwargs):

@@ -179,7 +179,7 @@ def serializer_fields(s, depth):
 
 def serializer_field(name, f, depth=0):
     kind, form = kind_of(type(f))
-    secret = getattr(f, "style", {}).get("input_type") == "password" or name == "password"
+    secret = getattr(f, "style", {}).get("input_type") == "password"
     out = {"name": name, "type": kind, "format": "password" if secret else form, "required": f.required}
     low, high = getattr(f, "min_value", None), getattr(f, "max_value", None)
     out["min"] = low if number(low) else getattr(f, "min_length", None)

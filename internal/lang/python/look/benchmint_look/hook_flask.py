@@ -3,7 +3,7 @@ import functools
 
 from . import TABLES, after, asked, before, guarded, quiet, request, requests, route, tell
 from .noted import by_tree, of_bytes, of_json, of_mapping
-from .schemas import annotated, fields_of, kind_of, plain, takes
+from .schemas import fields_of, kind_of, plain, takes
 
 apps = []
 PLACES = {"args": "query", "querystring": "query", "view_args": "path", "headers": "header", "cookies": "header", "values": "query", "json_or_form": "json", "files": "form"}
@@ -55,8 +55,8 @@ def bodies(view, owner, f, method):
 
 
 def noted(attributes, f, usual):
-    """Pairs of place and schema, the usual place where nothing else is said: _spec of APIFairy and APIFlask, _apidoc of Flask-Smorest, __apidoc__ of
-    Flask-RESTX, __apispec__ of flask-apispec."""
+    """Pairs of place and schema, the usual place where nothing else is said: _spec of APIFairy and APIFlask,
+    _apidoc of Flask-Smorest, __apidoc__ of Flask-RESTX, __apispec__ of flask-apispec."""
     spec = attributes.get("_spec") or {}
     body = spec.get("body")
     if isinstance(body, (list, tuple)):  # schema, location, …

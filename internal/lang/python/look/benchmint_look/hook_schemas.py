@@ -3,7 +3,7 @@ import functools
 import os
 
 from . import asked, began, before, guarded, tell
-from .noted import NotedDict
+from .noted import NotedDict, of_json
 from .schemas import fields_of
 
 
@@ -13,12 +13,26 @@ def body(schema, place, name=None):
         tell("body", type=type(schema).__name__ if name is None else name, fields=fields, at=asked(), **{"in": place})
 
 
+parsing = []  # the place that webargs reads now
+
+
 def marshmallow_loaded(module):
-    def loads(self, data=None, *args, **kwargs):
-        if isinstance(data, NotedDict):
-            body(self, data.__dict__["_benchmint"][0])
+    """A schema is told where a handler gives it what it was sent; what the schema's own functions ask of that
+    is noted."""
     for name in ("load", "validate"):
-        before(module.Schema, name, loads)
+        setattr(module.Schema, name, loading(getattr(module.Schema, name)))
+
+
+def loading(function):
+    @functools.wraps(function)
+    def call(self, data, *args, **kwargs):
+        place, prefix = getattr(data, "__dict__", {}).get("_benchmint", ("", ""))
+        if place and not prefix:  # else it is a part of another's
+            guarded(body)(self, place)
+        elif parsing and not place:
+            data = of_json(data, parsing[-1])
+        return function(self, data, *args, **kwargs)
+    return call
 
 
 PLACES = {"querystring": "query", "view_args": "path", "match_info": "path", "headers": "header", "cookies": "header", "json_or_form": "json", "files": "form"}
@@ -26,14 +40,31 @@ PLACES = {"querystring": "query", "view_args": "path", "match_info": "path", "he
 
 def webargs_loaded(module):
     """webargs is asked by decorators: of Flask-Smorest, APIFairy, flask-apispec, aiohttp."""
-    def parses(self, argmap, req=None, *args, location=None, **kwargs):
-        usual = "query" if began[0].startswith("GET ") else "json"  # before webargs 6 both are tried
-        place = location or getattr(self, "location", None) or (kwargs.get("locations") or (usual,))[0]
-        schema = argmap() if isinstance(argmap, type) else argmap
-        body(schema, PLACES.get(place, place), "" if isinstance(schema, dict) else None)
-    for name in ("parse", "async_parse"):
-        if hasattr(module.Parser, name):
-            before(module.Parser, name, parses)
+    if hasattr(module.Parser, "async_parse"):
+        before(module.Parser, "async_parse", parses)
+    parse = module.Parser.parse
+
+    @functools.wraps(parse)
+    def call(self, *args, **kwargs):
+        place = guarded(parses)(self, *args, **kwargs)
+        if place is None:
+            return parse(self, *args, **kwargs)
+        parsing.append(place)
+        try:
+            return parse(self, *args, **kwargs)
+        finally:
+            parsing.pop()
+    module.Parser.parse = call
+
+
+def parses(parser, argmap, req=None, *args, location=None, **kwargs):
+    """Tells a schema that webargs reads, and gives its place."""
+    usual = "query" if began[0].startswith("GET ") else "json"  # before webargs 6 both are tried
+    place = location or getattr(parser, "location", None) or (kwargs.get("locations") or (usual,))[0]
+    place = PLACES.get(place, place)
+    schema = argmap() if isinstance(argmap, type) else argmap
+    body(schema, place, "" if isinstance(schema, dict) else None)
+    return place
 
 
 def pydantic_loaded(module):

@@ -1,5 +1,4 @@
-"""Fields (look.Field) of the schemas that frameworks have: JSON Schema, pydantic, marshmallow, and
-annotations of Python."""
+"""Fields (look.Field) of the schemas that frameworks have: JSON Schema, pydantic, marshmallow."""
 
 MOST_FIELDS, MOST_DEPTH, MOST_TEXT = 200, 5, 1000
 FORMATS = {"email", "uuid", "date-time", "date", "time", "uri", "password"}
@@ -17,8 +16,11 @@ def fields_of(schema):
     """Fields of a marshmallow schema, a pydantic model, a JSON Schema, or a mapping of marshmallow fields."""
     if hasattr(schema, "_declared_fields"):
         fields = getattr(schema, "load_fields", None) or getattr(schema, "fields", None) or schema._declared_fields
-        many = getattr(schema, "many", False) is True
-        found = marshmallow_fields(fields, 0)
+        many, partial = getattr(schema, "many", False) is True, getattr(schema, "partial", None)
+        found = marshmallow_fields(fields, 2 if many else 0)
+        for f in found:
+            if partial is True or isinstance(partial, (list, tuple, set)) and f["name"] in partial:
+                f.pop("required", None)
         return [{"name": "", "type": "array", "items": {"name": "", "type": "object", "fields": found}}] if many and found else found
     if hasattr(schema, "model_json_schema"):
         return members(schema.model_json_schema())
@@ -104,6 +106,8 @@ def plain(out):
     """A field without what is not known."""
     if not isinstance(out.get("example"), (str, int, float, bool, list, dict)):
         out.pop("example", None)
+    if len(str(out.get("pattern") or "")) >= MOST_TEXT:
+        out.pop("pattern")
     return {k: v for k, v in out.items() if k == "name" or v not in ("", None, False, []) or k in ("min", "max") and number(v)}
 
 
@@ -141,7 +145,7 @@ def marshmallow_fields(fields, depth):
 
 def marshmallow_field(name, f, depth):
     kind, form = kind_of(type(f))
-    out = {"name": name, "type": kind, "format": "password" if "password" in name and kind == "string" else form, "required": bool(getattr(f, "required", False))}
+    out = {"name": name, "type": kind, "format": form, "required": bool(getattr(f, "required", False))}
     metadata = getattr(f, "metadata", None) or {}
     out["example"] = metadata.get("example")
     for v in getattr(f, "validators", None) or ():
@@ -160,15 +164,10 @@ def marshmallow_field(name, f, depth):
     if inner is not None and depth < MOST_DEPTH:
         out["items"] = marshmallow_field("", inner, depth + 1)
     if hasattr(type(f), "schema") and depth < MOST_DEPTH:  # Nested
-        found = marshmallow_fields(f.schema.fields, depth + 1)
-        if getattr(f, "many", False):
+        many = getattr(f, "many", False)
+        found = marshmallow_fields(f.schema.fields, depth + (2 if many else 1))  # a list is a level, too
+        if many:
             out["type"], out["items"] = "array", {"name": "", "type": "object", "fields": found}
         else:
             out["fields"] = found
     return plain(out)
-
-
-def annotated(name, annotation, required):
-    """A parameter by its annotation."""
-    kind, form = kind_of(annotation)
-    return plain({"name": name, "type": kind, "format": form, "required": required})
