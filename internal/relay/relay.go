@@ -60,7 +60,8 @@ type Server struct {
 	// Probes are asked until they are answered without a server's fault (serve.Probes).
 	Probes []string
 	// Told is the file inside to which a hook writes what the service tells (package look); "" is none.
-	Told string
+	Told   string
+	Inputs []sandbox.File // of the hook, below sandbox.RunPath
 	// Patience is how long a service may take to answer for the first time, without the time
 	// in which it waits for a processor; 0 is a minute.
 	Patience time.Duration
@@ -148,7 +149,7 @@ func (s *Server) start(ctx context.Context, shifted bool) (*client, error) {
 		defer close(c.ended)
 		c.res, c.err = s.Sandbox.Run(ctx, sandbox.Run{
 			Layer: s.Layer, Command: command, Env: maps.Clone(s.Env), Limits: s.Limits,
-			Inputs:      []sandbox.File{{Path: programPath, Mode: 0o444, Data: program}},
+			Inputs:      append([]sandbox.File{{Path: programPath, Mode: 0o444, Data: program}}, s.Inputs...),
 			Interactive: &sandbox.Terminal{In: inside, Out: out, Err: c.log},
 		})
 		inside.Close()

@@ -105,8 +105,8 @@ func (w Workshop) look(ctx context.Context, c Commit, r schemas.Recipe, attempt 
 	if !ok {
 		return nil, t, nil, nil, pipeline.Reject(schemas.NoBoot, "services in %s are not started", c.Language)
 	}
-	step, hooked := server.Look(r)
-	s, stop, err = w.built(ctx, c, hooked, step)
+	hooked := server.Look(r)
+	s, stop, err = w.built(ctx, c, hooked.Recipe, hooked.Step)
 	var failed *sandbox.BuildError
 	if errors.As(err, new(*pipeline.Rejected)) && errors.As(err, &failed) && failed.Result.End == sandbox.Exited {
 		not = &contract.NotReady{Log: failed.Result.Output}
@@ -114,7 +114,7 @@ func (w Workshop) look(ctx context.Context, c Commit, r schemas.Recipe, attempt 
 	if err != nil {
 		return nil, t, not, func() error { return nil }, err
 	}
-	s.Told = look.Path
+	s.Told, s.Inputs = look.Path, hooked.Inputs
 	pipeline.Doing(ctx, "%s, start %d of the service", c.Release.Tag, attempt)
 	client, end, err := s.Fresh(ctx, false)
 	if errors.As(err, &not) {
@@ -123,7 +123,7 @@ func (w Workshop) look(ctx context.Context, c Commit, r schemas.Recipe, attempt 
 	if err != nil {
 		return nil, t, nil, nil, errors.Join(err, stop())
 	}
-	t, err = told(ctx, client, server.Answering(c.Tree))
+	t, err = told(ctx, client, server.Answering(c.Tree, hooked))
 	_, fault := end()
 	if err = errors.Join(err, fault); err != nil {
 		return nil, t, nil, nil, errors.Join(err, stop())

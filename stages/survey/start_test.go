@@ -19,7 +19,6 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/look"
-	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -36,9 +35,9 @@ func (s server) Serve(p lang.Project, _ string) (schemas.Recipe, error) {
 	return r, err
 }
 
-func (server) Look(r schemas.Recipe) (recipe.Step, schemas.Recipe) { return recipe.Step{}, r }
+func (server) Look(r schemas.Recipe) lang.Hooked { return lang.Hooked{Recipe: r} }
 
-func (server) Answering(lang.Tree) func(look.Fact) look.Answering {
+func (server) Answering(lang.Tree, lang.Hooked) func(look.Fact) look.Answering {
 	return func(look.Fact) look.Answering { return look.Answering{} }
 }
 

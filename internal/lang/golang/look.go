@@ -34,7 +34,7 @@ const (
 )
 
 // Look implements lang.Server.
-func (Language) Look(r schemas.Recipe) (recipe.Step, schemas.Recipe) {
+func (Language) Look(r schemas.Recipe) lang.Hooked {
 	var step recipe.Step
 	entries, err := fs.ReadDir(hooks, "look")
 	if err != nil {
@@ -64,11 +64,11 @@ func (Language) Look(r schemas.Recipe) (recipe.Step, schemas.Recipe) {
 	}
 	s.Start.Env[look.File] = look.Path
 	r.Service = &s
-	return step, r
+	return lang.Hooked{Recipe: r, Step: step}
 }
 
 // Answering implements lang.Server: the names that the runtime has for functions lead to their files.
-func (Language) Answering(t lang.Tree) func(look.Fact) look.Answering {
+func (Language) Answering(t lang.Tree, _ lang.Hooked) func(look.Fact) look.Answering {
 	l := layoutOf(t)
 	c := readCode(t, l)
 	return func(f look.Fact) look.Answering {

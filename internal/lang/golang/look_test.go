@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/look"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -40,8 +41,8 @@ func lookAt(t *testing.T, files map[string]string, ask string) look.Report {
 		Toolchain: schemas.Toolchain{Name: "go", Version: "1.22.0"}, Service: &schemas.Service{},
 		Build: []schemas.Command{{Argv: []string{goRoot + "/bin/go", "build", "-o", server, "."}}},
 	}
-	step, hooked := Language{}.Look(r)
-	for _, f := range step.Files {
+	hooked := Language{}.Look(r)
+	for _, f := range hooked.Step.Files {
 		to := filepath.Join(root, "env", strings.TrimPrefix(f.Path, "/opt/env/"))
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			t.Fatal(err)
@@ -72,7 +73,7 @@ func lookAt(t *testing.T, files map[string]string, ask string) look.Report {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	inside(hooked.Build[0].Argv...)
+	inside(hooked.Recipe.Build[0].Argv...)
 	inside("sh", "-c", ask)
 	told, err := os.ReadFile(filepath.Join(root, "tmp", path.Base(look.Path)))
 	if err != nil {
@@ -110,7 +111,7 @@ ask POST /v1/items; ask GET /items; kill $!`)
 		t.Fatal(err)
 	}
 	var got []string
-	for _, one := range r.Table(Language{}.Answering(code)).Routes {
+	for _, one := range r.Table(Language{}.Answering(code, lang.Hooked{})).Routes {
 		got = append(got, strings.TrimRight(fmt.Sprintf("%s %s %s %t", one.Method, one.Path, one.Handler.Name, one.Made), " "))
 	}
 	want := []string{
@@ -185,7 +186,7 @@ done`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answering := Language{}.Answering(code)
+	answering := Language{}.Answering(code, lang.Hooked{})
 	var got []string
 	for _, f := range r.Routes {
 		got = append(got, strings.Join([]string{f.Framework, f.Method, f.Path, answering(f).Function.Name}, " "))

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/look"
+	"github.com/benchmint/benchmint/internal/sandbox"
 )
 
 var updateLook = flag.Bool("update-look", false, "write what hooks tell to testdata/look")
@@ -205,7 +206,7 @@ func startLook(t *testing.T, r runner, root string, args, env []string) lookedSt
 	if err := os.Mkdir(filepath.Dir(out), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, vars := Look(root, "")
+	_, vars := hookOf(root, "")
 	cmd := exec.Command(r.python, args...)
 	cmd.Dir = root
 	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=" + root, "LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0"}, look.File+"="+out, treeVariable+"="+vars[treeVariable], "PYTHONPATH="+hookFolder(t))
@@ -225,7 +226,7 @@ func startLook(t *testing.T, r runner, root string, args, env []string) lookedSt
 func hookFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	files, _ := Look("", "")
+	files, _ := hookOf(sandbox.TreePath, "")
 	for _, f := range files {
 		at := filepath.Join(dir, strings.TrimPrefix(f.Path, lookPath))
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
@@ -241,7 +242,7 @@ func hookFolder(t *testing.T) string {
 // TestLookFiles: all modules of the hook are there, and the variables lead to them.
 func TestLookFiles(t *testing.T) {
 	t.Parallel()
-	files, vars := Look("", "/testbed/src")
+	files, vars := hookOf(sandbox.TreePath, "/testbed/src")
 	for _, want := range []string{"/sitecustomize.py", "/benchmint_look/__init__.py", "/benchmint_look/hook_flask.py"} {
 		found := false
 		for _, f := range files {
