@@ -51,6 +51,12 @@ type built struct {
 	choices int  // candidates of the last parameter
 }
 
+// bare reports whether nothing is sent in a body.
+func (b built) bare() bool {
+	m, ok := b.request.Body.(map[string]any)
+	return !b.body || ok && len(m) == 0
+}
+
 func (b *built) need(id string) {
 	if id != "" && !slices.Contains(b.needs, id) {
 		b.needs = append(b.needs, id)
@@ -203,7 +209,7 @@ func (s *session) body(b *built, r *route, f form, who identity) {
 		v = s.object(b, r, r.Body.Fields, f, who, 0)
 	case f.guess:
 		v = s.guessed(b, r, f, who)
-	case r.Method != "DELETE" && !f.empty && (r.Body != nil || s.options.Look != nil && !f.basic):
+	case r.Method != "DELETE" && !f.empty && (r.Body != nil || s.options.Look != nil && !r.asked):
 		v = map[string]any{} // what the handler reads of it is told
 	}
 	if f.encoding != "" {

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -270,11 +271,10 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 		one.built = s.build(r, f, one.who)
 		a := s.send(r, contract.Case{Endpoint: r.endpoint(), Request: one.built.request})
 		n := ranked(a)
-		if n > rank || n == rank && told > 0 && !best.built.body {
+		if n > rank || n == rank && told > 0 && best.built.bare() {
 			rank, best, answer = n, one, a
 		}
-		// What the handler was seen to read is sent to it before anything is guessed.
-		if s.listen(r) && told < maxTold && (n < 5 || !one.built.body && r.Body != nil && len(r.Body.Fields) > 0) && s.over == "" && s.err == nil {
+		if told < maxTold && s.tells(r, one.built, a) && s.over == "" && s.err == nil {
 			told++
 			continue
 		}
@@ -295,6 +295,18 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 		s.auth.scheme = scheme
 	}
 	return best, answer
+}
+
+// tells reports whether the next request of an endpoint is another because of what its handler was seen to read of this one: what
+// it reads is sent before anything is guessed, and where it reads nothing, nothing is sent.
+func (s *session) tells(r *route, b built, a contract.Answer) bool {
+	news, begins := s.listen(r), s.options.Look != nil && !r.asked
+	// Who is refused does not reach the handler.
+	r.asked = r.asked || a.Status != http.StatusUnauthorized && a.Status != http.StatusForbidden
+	if news {
+		return !worked(a) || b.bare() && r.Body != nil && len(r.Body.Fields) > 0
+	}
+	return begins && worked(a) && b.body && b.bare() && r.Body == nil
 }
 
 // ranked says how far a request came.
