@@ -51,10 +51,20 @@ type built struct {
 	choices int  // candidates of the last parameter
 }
 
+// nothing is the body of a first request: what the handler reads of it is told. It is not empty, as many handlers take an empty
+// one for none.
+var nothing = map[string]any{"benchmint": ""}
+
 // bare reports whether nothing is sent in a body.
 func (b built) bare() bool {
 	m, ok := b.request.Body.(map[string]any)
-	return !b.body || ok && len(m) == 0
+	return !b.body || ok && (len(m) == 0 || b.first())
+}
+
+// first reports whether it is the body of a first request.
+func (b built) first() bool {
+	m, ok := b.request.Body.(map[string]any)
+	return ok && maps.Equal(m, nothing)
 }
 
 func (b *built) need(id string) {
@@ -209,8 +219,10 @@ func (s *session) body(b *built, r *route, f form, who identity) {
 		v = s.object(b, r, r.Body.Fields, f, who, 0)
 	case f.guess:
 		v = s.guessed(b, r, f, who)
-	case r.Method != "DELETE" && !f.empty && (r.Body != nil || s.options.Look != nil && !r.asked):
-		v = map[string]any{} // what the handler reads of it is told
+	case r.Method != "DELETE" && s.options.Look != nil && !r.asked:
+		v = maps.Clone(nothing)
+	case r.Method != "DELETE" && r.Body != nil:
+		v = map[string]any{}
 	}
 	if f.encoding != "" {
 		encoding = f.encoding

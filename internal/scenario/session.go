@@ -287,6 +287,12 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 		}
 		f = next
 	}
+	if best.built.first() && s.err == nil && s.over == "" { // no scenario sends it
+		r.asked = true
+		best.built = s.build(r, best.form, best.who)
+		answer = s.send(r, contract.Case{Endpoint: r.endpoint(), Request: best.built.request})
+		rank = ranked(answer)
+	}
 	switch {
 	case s.auth.scheme == scheme:
 	case rank == 5 && best.form.as != nobody:
