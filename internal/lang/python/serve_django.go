@@ -64,6 +64,7 @@ func (s *serving) findDjango() error {
 func (s *serving) startDjango() schemas.Command {
 	s.service.Port = 8000
 	s.values["DJANGO_SETTINGS_MODULE"] = s.app.module
+	s.evidence("service.environment", "DJANGO_SETTINGS_MODULE="+s.app.module, s.app.why)
 	return schemas.Command{Argv: []string{venvPython, "manage.py", "runserver", settings.Loopback + ":8000", "--noreload"}}
 }
 

@@ -93,6 +93,9 @@ func (s *serving) requirements(m *manifest) ([]requirement, string) {
 		if len(all) == 0 {
 			all = m.runtimeFiles()
 		}
+		if len(all) == 0 {
+			all = m.pinning(s.framework)
+		}
 		declared := m.declared()
 		if len(all) == 0 || m.first("uv.lock", "poetry.lock", "pdm.lock") != "" && len(declared) > 0 {
 			all = declared
@@ -194,6 +197,23 @@ func (m *manifest) runtimeFiles() []requirement {
 			if out := m.readRequirements(p, false); len(out) > 0 {
 				return out
 			}
+		}
+	}
+	return nil
+}
+
+var requirementFile = lazyregexp.New(`^(?:requirements/[\w.-]+|[\w.-]*requirements?[\w.-]*)\.txt$`)
+
+// pinning are the lines of a requirement file of another name that pins a framework: it is kept up
+// where the metadata may not be.
+func (m *manifest) pinning(framework string) []requirement {
+	for _, p := range m.tree.Paths() {
+		if !requirementFile.MatchString(p) {
+			continue
+		}
+		out := m.readRequirements(p, false)
+		if slices.ContainsFunc(out, func(r requirement) bool { return distName(r.line) == framework && exactPin.MatchString(r.line) }) {
+			return out
 		}
 	}
 	return nil
