@@ -59,7 +59,7 @@ def plain_path(p):
 
 
 def parameter(name, converter):
-    kind = "integer" if converter == "IntConverter" else "string"
+    kind = {"IntConverter": "integer", "StrConverter": "", "": ""}.get(converter, "string")  # any text may be a number
     return plain({"name": name, "type": kind, "required": True, "format": "uuid" if "UUID" in converter else ""})
 
 
