@@ -29,7 +29,7 @@ def tell_route(r):
         if r.method == "GET":
             route("aiohttp", ["GET"], path.rstrip("/") + "/{filename}", f, owner=type(resource), doc=True)
         return
-    told = [takes("path", type="", fields=[{"name": n, "type": "string", "required": True} for n in names(resource)])]
+    told = [takes("path", type="", fields=[{"name": n, "required": True} for n in names(resource)])]
     if inspect.isclass(f):
         for method in METHODS:
             if hasattr(f, method.lower()) and r.method in ("*", method):

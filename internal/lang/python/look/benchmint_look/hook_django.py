@@ -59,7 +59,7 @@ def plain_path(p):
 
 
 def parameter(name, converter):
-    kind = "integer" if converter == "IntConverter" else "string"
+    kind = {"IntConverter": "integer", "StrConverter": "", "": ""}.get(converter, "string")  # any text may be a number
     return plain({"name": name, "type": kind, "required": True, "format": "uuid" if "UUID" in converter else ""})
 
 
@@ -97,13 +97,12 @@ def tell_pattern(path, parameters, view, told):
     operations = ninja_operations(view)
     if operations:
         for o in operations:
-            route("django-ninja", o.methods, path, o.view_func, takes=[ninja_schema(m) for m in o.models])
+            route("django", o.methods, path, o.view_func, takes=[ninja_schema(m) for m in o.models])
         return
     cls = getattr(view, "cls", None) or getattr(view, "view_class", None)
     if cls is None:
         route("django", allowed(view), path, view, takes=[told_path])
         return
-    framework = "django-rest-framework" if any(c.__module__.startswith("rest_framework.") for c in cls.__mro__) else "django"
     actions = getattr(view, "actions", None) or {m: m for m in METHODS if hasattr(cls, m) and m in cls.http_method_names}
     for method, action in actions.items():
         if method not in ("head", "options") and (method.upper(), path) not in told:
@@ -111,7 +110,7 @@ def tell_pattern(path, parameters, view, told):
             body = serializer(view, cls) if method in ("post", "put", "patch") else None
             f, owner = answering(cls, action)
             wraps = ["%s.%s" % (c.__module__, c.__qualname__) for c in list(getattr(cls, "permission_classes", ()) or ()) if isinstance(c, type)]
-            route(framework, [method.upper()], path, f, owner=owner, takes=[told_path, body], wraps=wraps)
+            route("django", [method.upper()], path, f, owner=owner, takes=[told_path, body], wraps=wraps)
 
 
 def answering(cls, action):

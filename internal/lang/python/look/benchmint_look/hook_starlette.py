@@ -5,7 +5,7 @@ import sys
 
 from . import DISPATCH, TABLES, after, asked, guarded, named, quiet, request, route, tables, tell
 from .noted import by_tree, of_bytes, of_json, of_mapping
-from .schemas import fields_of, members, takes
+from .schemas import fields_of, members, plain, takes
 
 apps = []
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -79,11 +79,10 @@ def tell_route(framework, path, r):
 
 
 def parameters(r):
-    kinds = {"IntegerConvertor": "integer", "FloatConvertor": "number"}
+    kinds = {"IntegerConvertor": "integer", "FloatConvertor": "number", "StringConvertor": ""}  # any text may be a number
     fields = []
     for name, c in sorted(getattr(r, "param_convertors", {}).items()):
-        item = {"name": name, "type": kinds.get(type(c).__name__, "string"), "required": True}
-        fields.append(dict(item, format="uuid") if "UUID" in type(c).__name__ else item)
+        fields.append(plain({"name": name, "type": kinds.get(type(c).__name__, "string"), "required": True, "format": "uuid" if "UUID" in type(c).__name__ else ""}))
     return takes("path", type="", fields=fields)
 
 
