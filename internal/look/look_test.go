@@ -98,6 +98,7 @@ func TestTake(t *testing.T) {
 		"a_body":                {"POST", []look.Fact{body("json", "a", "b")}, "json [a b] query [] true"},
 		"keys_one_by_one":       {"POST", []look.Fact{key("json", "a"), key("json", "b"), key("json", "a")}, "json [a b] query [] false"},
 		"a_mapping_then_a_form": {"POST", []look.Fact{body("json"), key("form", "a")}, "form [a] query [] true"},
+		"keys_in_an_object":     {"POST", []look.Fact{key("json", "user"), key("json", "user.mail"), key("json", "user.name")}, "json [user[mail name]] query [] true"},
 		"a_body_stays":          {"POST", []look.Fact{body("json", "a"), key("form", "x")}, "json [a] query [] false"},
 		"a_read_has_no_body":    {"GET", []look.Fact{body("json", "a"), key("query", "q")}, " [] query [q] true"},
 	} {
@@ -108,7 +109,15 @@ func TestTake(t *testing.T) {
 		}
 		names := func(all []look.Field) (out []string) {
 			for _, f := range all {
-				out = append(out, f.Name)
+				name := f.Name
+				if len(f.Fields) > 0 {
+					var inner []string
+					for _, x := range f.Fields {
+						inner = append(inner, x.Name)
+					}
+					name += fmt.Sprint(inner)
+				}
+				out = append(out, name)
 			}
 			return out
 		}

@@ -61,7 +61,7 @@ func (r Report) Table(answering func(Fact) Answering) routes.Table {
 func Take(r *routes.Route, f Fact) bool {
 	fields := f.Fields
 	if f.Fact == "key" || len(fields) == 0 && f.Name != "" {
-		fields = []Field{{Name: f.Name}}
+		fields = []Field{nested(f.Name, 0)}
 	}
 	switch f.In {
 	case "json", "form":
@@ -77,12 +77,34 @@ func Take(r *routes.Route, f Fact) bool {
 			}
 		}
 	case "header":
-		if strings.EqualFold(f.Name, "Authorization") && r.Auth == "" {
-			r.Auth = "optional"
-			return true
+		for _, x := range fields {
+			if strings.EqualFold(x.Name, "Authorization") && r.Auth == "" {
+				r.Auth = "optional"
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// nested is the field that a key names: user.email is one in an object, tags[].name one of the objects of a list.
+func nested(key string, depth int) Field {
+	name, rest, deeper := strings.Cut(key, ".")
+	list, isList := strings.CutSuffix(name, "[]")
+	f := Field{Name: list}
+	if !deeper || depth >= maxDepth {
+		if isList {
+			f.Type = "array"
+		}
+		return f
+	}
+	inner := []Field{nested(rest, depth+1)}
+	if isList {
+		f.Type, f.Items = "array", &Field{Type: "object", Fields: inner}
+	} else {
+		f.Type, f.Fields = "object", inner
+	}
+	return f
 }
 
 // takeBody takes a body with fields before one of keys, and the first of each.
@@ -109,12 +131,24 @@ func takeBody(r *routes.Route, f Fact, fields []Field) bool {
 	return false
 }
 
-// merge adds the fields whose names are new.
+// merge adds the fields whose names are new, and to an object those that are new in it.
 func merge(to *[]Field, more []Field) bool {
 	news := false
 	for _, f := range more {
-		if f.Name != "" && len(*to) < maxFields && !slices.ContainsFunc(*to, func(have Field) bool { return have.Name == f.Name }) {
+		i := slices.IndexFunc(*to, func(have Field) bool { return have.Name == f.Name })
+		switch {
+		case f.Name == "" || i < 0 && len(*to) >= maxFields:
+		case i < 0:
 			*to, news = append(*to, f), true
+		case len(f.Fields) > 0:
+			have := &(*to)[i]
+			have.Fields = slices.Clone(have.Fields)
+			if have.Type == "" {
+				have.Type = f.Type
+			}
+			news = merge(&have.Fields, f.Fields) || news
+		case f.Items != nil && (*to)[i].Items == nil:
+			(*to)[i].Type, (*to)[i].Items, news = f.Type, f.Items, true
 		}
 	}
 	return news

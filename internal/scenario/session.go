@@ -290,8 +290,10 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 	if best.built.first() && s.err == nil && s.over == "" { // no scenario sends it
 		r.asked = true
 		best.built = s.build(r, best.form, best.who)
-		answer = s.send(r, contract.Case{Endpoint: r.endpoint(), Request: best.built.request})
-		rank = ranked(answer)
+		if !worked(answer) { // what worked may not work twice: a user is followed once
+			answer = s.send(r, contract.Case{Endpoint: r.endpoint(), Request: best.built.request})
+			rank = ranked(answer)
+		}
 	}
 	switch {
 	case s.auth.scheme == scheme:
@@ -303,16 +305,13 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 	return best, answer
 }
 
-// tells reports whether the next request of an endpoint is another because of what its handler was seen to read of this one: what
-// it reads is sent before anything is guessed, and where it reads nothing, nothing is sent.
+// tells reports whether the next request of an endpoint is another because of what its handler was seen to read of this one: that is
+// sent before anything is guessed.
 func (s *session) tells(r *route, b built, a contract.Answer) bool {
-	news, begins := s.listen(r), s.options.Look != nil && !r.asked
+	news := s.listen(r)
 	// Who is refused does not reach the handler.
 	r.asked = r.asked || a.Status != http.StatusUnauthorized && a.Status != http.StatusForbidden
-	if news {
-		return !worked(a) || b.bare() && r.Body != nil && len(r.Body.Fields) > 0
-	}
-	return begins && worked(a) && b.body && b.bare() && r.Body == nil
+	return news && (!worked(a) || b.bare() && r.Body != nil && len(r.Body.Fields) > 0)
 }
 
 // ranked says how far a request came.

@@ -1,5 +1,6 @@
 """Flask, and what stands on it: Flask-RESTX, Flask-RESTful, Flask-Smorest, APIFairy, APIFlask, flask-apispec."""
 import functools
+import inspect
 
 from . import TABLES, after, asked, before, guarded, quiet, request, requests, route, tell
 from .noted import by_tree, of_bytes, of_json, of_mapping
@@ -48,7 +49,8 @@ def bodies(view, owner, f, method):
     found.extend(models(f))
     out = []
     for place, schema in found:
-        fact = takes(PLACES.get(place, place), schema)
+        place = PLACES.get(place, place)
+        fact = takes(place, schema.schema, fields=schema.fields()) if isinstance(schema, Given) else takes(place, schema)
         if fact and fact not in out:
             out.append(fact)
     return out
@@ -70,7 +72,7 @@ def noted(attributes, f, usual):
     for one in (attributes.get("__apispec__") or {}).get("args") or ():
         for options in one.options:
             kwargs = options.get("kwargs") or {}
-            yield kwargs.get("location") or (kwargs.get("locations") or (usual,))[0], made(options.get("argmap") or options.get("args"))
+            yield kwargs.get("location") or (kwargs.get("locations") or (usual,))[0], Given(made(options.get("argmap") or options.get("args")), f)
     doc = attributes.get("__apidoc__")
     if isinstance(doc, dict):
         expect = list(doc.get("expect") or ())
@@ -82,6 +84,29 @@ def noted(attributes, f, usual):
                     yield place, {"properties": {x["name"]: x for x in fields}, "required": [x["name"] for x in fields if x.get("required")]}
             else:
                 yield "json", one.__schema__ if hasattr(one, "__schema__") else one
+
+
+class Given:
+    """A schema whose members become the arguments of a view: those that it does not take are not sent."""
+
+    def __init__(self, schema, view):
+        self.schema = schema
+        parameters = inspect.signature(handlers(view)).parameters.values()
+        self.names = None if any(p.kind is p.VAR_KEYWORD for p in parameters) else {p.name for p in parameters}
+
+    def fields(self):
+        fields = fields_of(self.schema)
+        return fields if self.names is None else self.taken(fields)
+
+    def taken(self, fields, depth=0):
+        kept = []
+        for one in fields:
+            inner = self.taken(one["fields"], depth + 1) if depth < 2 and one.get("fields") else []
+            if one["name"] in self.names:
+                kept.append(one)
+            elif inner:
+                kept.append(dict(one, fields=inner))
+        return kept
 
 
 def made(schema):

@@ -58,7 +58,7 @@ def create_app():
 
     @app.route("/users/<int:id>")
     def get_user(id):
-        return jsonify(id=id, page=request.args["page"], missing=request.args.get("q"))
+        return jsonify(id=id, page=request.args["page"], missing=request.args.get("q"), who=request.headers.get("Authorization"))
 
     @app.route("/raw", methods=["PUT", "PATCH"])
     def raw():
