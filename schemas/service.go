@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -9,7 +10,7 @@ import (
 // a path, after api and vN.
 type Group struct {
 	Name      string     `json:"name"`
-	Framework string     `json:"framework"` // flask, fastapi, gin, chi, net/http
+	Framework string     `json:"framework"` // one of Frameworks
 	Endpoints []Endpoint `json:"endpoints"` // by path, then method
 	// Suite is the blob of the recorded cases that this group is tested with (package contract).
 	Suite Digest `json:"suite,omitempty"`
@@ -66,8 +67,11 @@ func (g Group) handlers(of func(Endpoint) bool) []string {
 	return slices.Compact(out)
 }
 
-// Frameworks are those whose services are read.
-var Frameworks = []string{"flask", "fastapi", "gin", "chi", "net/http"}
+// Frameworks are those whose services tell their routes.
+var Frameworks = []string{
+	"flask", "fastapi", "django", "aiohttp", "starlette",
+	"gin", "chi", "net/http", "gorilla/mux", "echo", "fiber", "httprouter",
+}
 
 // Endpoint is one method of one path.
 type Endpoint struct {
@@ -75,6 +79,18 @@ type Endpoint struct {
 	Path    string `json:"path"`              // /api/articles/{slug}
 	Handler string `json:"handler,omitempty"` // path::Class.method; "" is a function without a name
 	Made    bool   `json:"made,omitempty"`    // Handler is called where the route is declared, and returns the function that answers
+	// Takes is what the service was seen to take, as far as it is known; nil where nothing is.
+	Takes *Takes `json:"takes,omitempty"`
+}
+
+// Takes is what an endpoint is sent. Each list has objects with the members name, type, format, required, enum, min, max,
+// pattern, fields and items, as JSON Schema uses these words; it is empty where nothing is known.
+type Takes struct {
+	Params   json.RawMessage `json:"params,omitempty"`   // of the path
+	Query    json.RawMessage `json:"query,omitempty"`    // behind it
+	Body     json.RawMessage `json:"body,omitempty"`     // its members
+	Encoding string          `json:"encoding,omitempty"` // of the body: json, form
+	Auth     string          `json:"auth,omitempty"`     // credentials: required, optional
 }
 
 func (e Endpoint) String() string { return e.Method + " " + e.Path }

@@ -20,7 +20,7 @@ import (
 
 func newMask(p *program) *cobra.Command {
 	var o mask.Options
-	var profile, undo, route string
+	var profile, undo string
 	var proof maskProof
 	cmd := &cobra.Command{
 		Use: "mask PATH --output DIR", Short: "turn a folder of code into a starter whose function bodies fail loudly",
@@ -40,12 +40,6 @@ func newMask(p *program) *cobra.Command {
 				return &usageError{errors.New("--output DIR is needed: a mask never writes into its source")}
 			}
 			o.Source, o.Profile, o.Languages = args[0], mask.Profile(profile), plugins.Maskers()
-			if route != "" {
-				var err error
-				if o.Slice, err = routeSlice(o.Source, route); err != nil {
-					return &ended{exitUsage, err}
-				}
-			}
 			return p.mask(cmd, o, proof)
 		},
 	}
@@ -56,7 +50,6 @@ func newMask(p *program) *cobra.Command {
 	flags.Var(&once{to: &o.Slice.Module}, "module", "mask one `MODULE` only: a path, or the name by which it is imported")
 	flags.StringArrayVar(&o.Slice.Names, "name", nil, "mask `NAME` only: Class.method or path::Class.method; may be repeated")
 	flags.Var(&once{to: &o.Slice.Function}, "function", "mask function `NAME` and all that nothing else uses")
-	flags.Var(&once{to: &route}, "route", "mask the handlers of HTTP routes under `PREFIX`, of a service in Python or Go")
 	flags.Var(&once{to: &o.Src}, "src", "`FOLDER` of the source in PATH, for the commit0 profiles (default: all)")
 	flags.Var(&once{to: &o.Tests}, "tests", "`FOLDER` of the tests in PATH, for the commit0 profiles")
 	flags.BoolVar(&proof.wanted, "verify", false, "compile or import source and starter in the sandbox; a failure in the starter alone is a fault")
@@ -95,7 +88,7 @@ func (*once) Type() string { return "string" }
 
 // apart tells of flags of which one leaves no room for another.
 func apart(flags *pflag.FlagSet) error {
-	slices := []string{"module", "name", "function", "route"}
+	slices := []string{"module", "name", "function"}
 	for i, a := range slices {
 		for _, b := range slices[i+1:] {
 			if flags.Changed(a) && flags.Changed(b) {

@@ -146,6 +146,8 @@ type Server interface {
 type NotReady struct {
 	Why string // one line
 	Log []byte // its last lines
+	// Told is what a hook in it told (package look), nil without one.
+	Told []byte
 	// Listens are the ports that something of the service listens on, of one that runs and
 	// gives no answer; nil is not known.
 	Listens []int

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/look"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/schemas"
@@ -58,13 +59,19 @@ type Server struct {
 	Shift bool
 	// Probes are asked until they are answered without a server's fault (serve.Probes).
 	Probes []string
+	// Told is the file inside to which a hook writes what the service tells (package look); "" is none.
+	Told   string
+	Inputs []sandbox.File // of the hook, below sandbox.RunPath
 	// Patience is how long a service may take to answer for the first time, without the time
 	// in which it waits for a processor; 0 is a minute.
 	Patience time.Duration
 	Limits   sandbox.Limits
 }
 
-var _ contract.Server = (*Server)(nil)
+var (
+	_ contract.Server = (*Server)(nil)
+	_ look.Teller     = (*client)(nil)
+)
 
 // Shifts reports whether Fresh can shift the clock.
 func (s *Server) Shifts() bool { return s.Shift }
@@ -78,11 +85,17 @@ func (s *Server) Fresh(ctx context.Context, shifted bool) (contract.Client, func
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := c.ready(ctx, s); err != nil {
+	err = c.ready(ctx, s)
+	if s.Told != "" {
+		if _, fault := c.Told(ctx); fault != nil && err == nil {
+			err = fault
+		}
+	}
+	if err != nil {
 		log, stopped := c.stop()
 		var not *contract.NotReady
 		if errors.As(err, &not) {
-			not.Log = log
+			not.Log, not.Told = log, c.facts
 		}
 		if stopped != nil {
 			return nil, nil, stopped // of the machine: what the service did says nothing
@@ -95,6 +108,8 @@ func (s *Server) Fresh(ctx context.Context, shifted bool) (contract.Client, func
 // client asks one service.
 type client struct {
 	host   string
+	look   string // Server.Told
+	facts  []byte // all that was told
 	cancel context.CancelFunc
 	in     *os.File
 	out    *bufio.Reader
@@ -129,12 +144,12 @@ func (s *Server) start(ctx context.Context, shifted bool) (*client, error) {
 		return nil, errors.Join(err, inside.Close(), in.Close())
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	c := &client{host: "127.0.0.1:" + port, cancel: cancel, in: in, out: bufio.NewReader(outside), pipe: outside, log: &tail{}, ended: make(chan struct{}), state: "up"}
+	c := &client{host: "127.0.0.1:" + port, look: s.Told, cancel: cancel, in: in, out: bufio.NewReader(outside), pipe: outside, log: &tail{}, ended: make(chan struct{}), state: "up"}
 	go func() {
 		defer close(c.ended)
 		c.res, c.err = s.Sandbox.Run(ctx, sandbox.Run{
 			Layer: s.Layer, Command: command, Env: maps.Clone(s.Env), Limits: s.Limits,
-			Inputs:      []sandbox.File{{Path: programPath, Mode: 0o444, Data: program}},
+			Inputs:      append([]sandbox.File{{Path: programPath, Mode: 0o444, Data: program}}, s.Inputs...),
 			Interactive: &sandbox.Terminal{In: inside, Out: out, Err: c.log},
 		})
 		inside.Close()
@@ -285,7 +300,8 @@ func (c *client) Do(ctx context.Context, w contract.Wire) (contract.Answer, erro
 	defer stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	word, data, err := c.pass(raw(c.host, w))
+	request := raw(c.host, w)
+	word, data, err := c.pass(append([]byte(strconv.Itoa(len(request))+"\n"), request...))
 	if err != nil {
 		return c.broken(ctx, err)
 	}
@@ -311,9 +327,34 @@ func (c *client) broken(ctx context.Context, err error) (contract.Answer, error)
 	return contract.Answer{Failed: "the service ended its sandbox"}, nil
 }
 
+// Told implements look.Teller. Of a service that has ended its sandbox it is what was told before.
+func (c *client) Told(ctx context.Context) (look.Report, error) {
+	if err := ctx.Err(); err != nil {
+		return look.Report{}, err
+	}
+	stop := context.AfterFunc(ctx, c.cancel)
+	defer stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.look != "" && len(c.facts) <= look.MaxBytes {
+		_, data, err := c.pass([]byte("look " + c.look + "\n"))
+		if err != nil {
+			if _, err := c.broken(ctx, err); err != nil {
+				return look.Report{}, err
+			}
+			break
+		}
+		if len(data) == 0 {
+			break
+		}
+		c.facts = append(c.facts, data...)
+	}
+	return look.Read(c.facts), nil
+}
+
 var errProtocol = errors.New("the relay does not keep to its form")
 
-// pass hands a request to the relay and reads what it brings.
+// pass hands a request to the relay, with the line in front of it, and reads what it brings.
 func (c *client) pass(request []byte) (word string, data []byte, err error) {
 	if !c.met {
 		line, err := c.out.ReadString('\n')
@@ -325,7 +366,7 @@ func (c *client) pass(request []byte) (word string, data []byte, err error) {
 		}
 		c.met = true
 	}
-	if _, err := c.in.Write(append([]byte(strconv.Itoa(len(request))+"\n"), request...)); err != nil {
+	if _, err := c.in.Write(request); err != nil {
 		return "", nil, err
 	}
 	line, err := c.out.ReadSlice('\n')

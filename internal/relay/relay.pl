@@ -8,6 +8,8 @@
 # many milliseconds ago it began, and WAITED how many of them a thread of it has waited for a
 # processor; PORTS are those that something in the sandbox listens on, with commas between them,
 # or "-". Both are asked where WORD is not ok. What the service prints goes to standard error.
+#
+# The line "look FILE" asks for what was written to a file since the last time, up to BYTES; the answer's WORD is ok.
 use strict;
 use warnings;
 use IO::Socket::INET;
@@ -35,8 +37,14 @@ if (!$pid) {
 $SIG{PIPE} = 'IGNORE';
 print $out "ready\n";
 
-my ($state, $waited, %delays) = ('up', 0);
+my ($state, $waited, $seen, %delays) = ('up', 0, 0);
 while (defined(my $line = <STDIN>)) {
+    if ($line =~ /^look (.+)$/) {
+        my $data = told($1);
+        look();
+        print $out "ok $state 0 0 - " . length($data) . "\n" . $data;
+        next;
+    }
     my ($length) = $line =~ /^(\d+)$/ or die "not a request: $line";
     my $request = '';
     (read(STDIN, $request, $length) // -1) == $length or last;
@@ -55,6 +63,18 @@ kill 'KILL', $pid;
 
 sub look {
     $state = $? & 127 ? 'signal-' . ($? & 127) : $? >> 8 if $state eq 'up' && waitpid($pid, 1) == $pid;
+}
+
+# told is what was written to a file since the last time.
+sub told {
+    my ($file) = @_;
+    my $data = '';
+    if (-f $file && open(my $in, '<', $file)) {
+        binmode $in;
+        seek($in, $seen, 0);
+        $seen += read($in, $data, $most) // 0;
+    }
+    return $data;
 }
 
 # waited adds up how long the threads of the service have waited for a processor: from one look to

@@ -1,28 +1,28 @@
-// Package routes reads from source code which endpoints a web service has, who answers them
-// and what they are sent. One file a framework composes prefixes across files as the framework
-// itself does; frameworks that are known and not read are named.
+// Package routes has the words for what a web service answers: a route is one method of one path, with the function that
+// answers and what it is sent; a table is all routes of a service. A service tells its table itself (package look).
 //
-// It never runs code, and never takes a document (OpenAPI) for what the code says.
+// What is read here without running anything (Gate) is a rough guess: which framework a tree is written with, and how many
+// routes it declares in which groups. It decides whether a service is built and started, and nothing else. The package never runs
+// anything.
 package routes
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/schemas"
 )
 
-// Table is what a tree declares.
+// Table is what a service answers.
 type Table struct {
-	Framework string // flask, fastapi, gin, chi, net/http; the one with the most routes
+	Framework string // the one with the most routes (Frameworks)
 	Routes    []Route
-	// Unread are places of declarations that could not be resolved ("path:line: why").
-	Unread []string
 }
 
 // Route is one method of one path.
 type Route struct {
-	Method string // upper case
+	Method string // upper case; "" is any, before the service was asked
 	// Path is whole, with every prefix, and parameters as {name}: /api/articles/{slug}. A
 	// trailing slash is part of it.
 	Path string
@@ -32,7 +32,7 @@ type Route struct {
 	// Made says that Handler is called where the route is declared, and gives the function that
 	// answers: without its body the service does not start.
 	Made bool
-	At   string // "path:line" of the declaration
+	At   string // "path:line" of the declaration, or of a function without a name
 	// Params are the parameters of the path, with what is known of their types.
 	Params []Field
 	Query  []Field
@@ -41,6 +41,52 @@ type Route struct {
 	// Auth says that code in front of the handler, or in it, asks who is calling: required,
 	// optional or "" (not seen).
 	Auth string
+}
+
+// Takes is what a route is sent, as a task keeps it.
+func (r Route) Takes() *schemas.Takes {
+	t := &schemas.Takes{Params: list(r.Params), Query: list(r.Query), Auth: r.Auth}
+	if r.Body != nil {
+		t.Body, t.Encoding = list(r.Body.Fields), r.Body.Encoding
+		if t.Body == nil {
+			t.Body = json.RawMessage("[]")
+		}
+	}
+	if t.Params == nil && t.Query == nil && t.Body == nil && t.Auth == "" {
+		return nil
+	}
+	return t
+}
+
+func list(fields []Field) json.RawMessage {
+	if len(fields) == 0 {
+		return nil
+	}
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil // an example of a service's that JSON has no form for
+	}
+	return raw
+}
+
+// Of is the route of an endpoint of a task.
+func Of(e schemas.Endpoint) Route {
+	r := Route{Method: e.Method, Path: e.Path}
+	t := e.Takes
+	if t == nil {
+		return r
+	}
+	read := func(raw json.RawMessage) (out []Field) {
+		if json.Unmarshal(raw, &out) != nil {
+			return nil
+		}
+		return out
+	}
+	r.Params, r.Query, r.Auth = read(t.Params), read(t.Query), t.Auth
+	if t.Body != nil {
+		r.Body = &Body{Encoding: t.Encoding, Fields: read(t.Body)}
+	}
+	return r
 }
 
 // Function is a function of the tree.
@@ -56,17 +102,18 @@ type Body struct {
 
 // Field is one member of an object, or one parameter.
 type Field struct {
-	Name     string // as it is sent
-	Type     string // string, integer, number, boolean, array, object; "" is not known
-	Format   string // email, uuid, date-time, date, uri, password; "" is none
-	Required bool
-	Enum     []string
+	Name     string   `json:"name"`             // as it is sent
+	Type     string   `json:"type,omitempty"`   // string, integer, number, boolean, array, object; "" is not known
+	Format   string   `json:"format,omitempty"` // email, uuid, date-time, date, uri, password; "" is none
+	Required bool     `json:"required,omitempty"`
+	Enum     []string `json:"enum,omitempty"`
 	// Min and Max bound a number, or the length of a string or list; nil is no bound.
-	Min, Max *float64
-	Pattern  string
-	Example  any     // a value that the code or its tests give
-	Fields   []Field // of an object
-	Items    *Field  // of a list
+	Min     *float64 `json:"min,omitempty"`
+	Max     *float64 `json:"max,omitempty"`
+	Pattern string   `json:"pattern,omitempty"`
+	Example any      `json:"example,omitempty"` // a value that the code gives
+	Fields  []Field  `json:"fields,omitempty"`  // of an object
+	Items   *Field   `json:"items,omitempty"`   // of a list
 }
 
 // Group is the first segment of a path after api and vN, "" for none: what the endpoints of
@@ -87,25 +134,6 @@ func (r Route) Group() string {
 func version(s string) bool {
 	digits, ok := strings.CutPrefix(s, "v")
 	return ok && digits != "" && strings.Trim(digits, "0123456789.") == ""
-}
-
-// Reader reads one framework.
-type Reader struct {
-	Framework string
-	Language  string // of its code: python, go
-	read      func(s *source) (routes []Route, unread []string)
-}
-
-// Read gives the routes of a tree, sorted, and what it could not resolve. It never fails on
-// hostile source: what cannot be parsed declares nothing.
-func (r Reader) Read(t lang.Tree) (routes []Route, unread []string) { return r.read(newSource(t)) }
-
-// Unsupported is a framework that is known and not read.
-type Unsupported struct {
-	Framework string
-	Language  string
-	// Imports are the packages that tell it, as the language imports them.
-	Imports []string
 }
 
 // Sort orders routes by path, then method, each once.

@@ -141,7 +141,7 @@ func (r *recorder) byAuth(is func(*route) bool, word *lazyregexp.Regexp) []*rout
 
 // findAuth finds out how a service knows who is calling, on an instance of its own.
 func (r *recorder) findAuth(ctx context.Context) error {
-	return r.fresh(ctx, false, func(c contract.Client) error {
+	return r.looked(ctx, func(c contract.Client) error {
 		s := r.session(ctx, c, "")
 		s.any = true
 		s.discover()

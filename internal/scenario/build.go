@@ -51,6 +51,22 @@ type built struct {
 	choices int  // candidates of the last parameter
 }
 
+// nothing is the body of a first request: what the handler reads of it is told. It is not empty, as many handlers take an empty
+// one for none.
+var nothing = map[string]any{"benchmint": ""}
+
+// bare reports whether nothing is sent in a body.
+func (b built) bare() bool {
+	m, ok := b.request.Body.(map[string]any)
+	return !b.body || ok && (len(m) == 0 || b.first())
+}
+
+// first reports whether it is the body of a first request.
+func (b built) first() bool {
+	m, ok := b.request.Body.(map[string]any)
+	return ok && maps.Equal(m, nothing)
+}
+
 func (b *built) need(id string) {
 	if id != "" && !slices.Contains(b.needs, id) {
 		b.needs = append(b.needs, id)
@@ -203,7 +219,9 @@ func (s *session) body(b *built, r *route, f form, who identity) {
 		v = s.object(b, r, r.Body.Fields, f, who, 0)
 	case f.guess:
 		v = s.guessed(b, r, f, who)
-	case r.Body != nil && r.Method != "DELETE":
+	case r.Method != "DELETE" && s.options.Look != nil && !r.asked:
+		v = maps.Clone(nothing)
+	case r.Method != "DELETE" && r.Body != nil:
 		v = map[string]any{}
 	}
 	if f.encoding != "" {

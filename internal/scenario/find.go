@@ -21,7 +21,7 @@ const restarts = 3
 func (r *recorder) find(ctx context.Context, g *Group) error {
 	for n := 0; ; n++ {
 		var s *session
-		err := r.fresh(ctx, false, func(c contract.Client) error {
+		err := r.looked(ctx, func(c contract.Client) error {
 			s = r.session(ctx, c, g.Name)
 			s.final = n+1 == restarts
 			s.scenario()

@@ -16,6 +16,7 @@ type route struct {
 	group   string
 	params  []string // in the order of the path
 	statics []string // segments that are not parameters, without api and vN
+	asked   bool     // it was asked once, and what its handler then read is known
 	own     bool     // it is about who is calling: /me, /user
 }
 

@@ -53,6 +53,9 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Proposer is asked for further requests of each group; nil is nobody.
 	Proposer Proposer
+	// Look starts the service with a hook (package look), for finding the scenarios: what a request made a handler read is
+	// then known. Its clients are look.Tellers. nil: the server of the recording is asked, and only its answers tell.
+	Look contract.Server
 	// Progress is told before each group; nil is nobody.
 	Progress func(done, of int, group string)
 }
@@ -109,6 +112,8 @@ type Recording struct {
 	// Unready are those of Options.Probes that the service answered with 5xx, and the first that
 	// it did not answer.
 	Unready []string
+	// Routes are those of the table that was recorded, with what was learnt of them since.
+	Routes []routes.Route
 }
 
 // Group is the recorded scenario of one group of endpoints.
@@ -213,6 +218,10 @@ func Record(ctx context.Context, table routes.Table, server contract.Server, o O
 		}
 	}
 	out.Auth = r.auth.public()
+	for _, one := range append(r.routes, r.unsent...) {
+		out.Routes = append(out.Routes, one.Route)
+	}
+	out.Routes = routes.Sort(out.Routes)
 	if err := r.replays(ctx, out.Groups); err != nil {
 		return nil, err
 	}
@@ -241,8 +250,20 @@ type recorder struct {
 }
 
 // fresh starts the service, runs f and stops it.
-func (r *recorder) fresh(ctx context.Context, shifted bool, f func(contract.Client) error) (err error) {
-	c, stop, err := r.server.Fresh(ctx, shifted)
+func (r *recorder) fresh(ctx context.Context, shifted bool, f func(contract.Client) error) error {
+	return fresh(ctx, r.server, shifted, f)
+}
+
+// looked is fresh with the hook, where there is one.
+func (r *recorder) looked(ctx context.Context, f func(contract.Client) error) error {
+	if r.options.Look == nil {
+		return r.fresh(ctx, false, f)
+	}
+	return fresh(ctx, r.options.Look, false, f)
+}
+
+func fresh(ctx context.Context, server contract.Server, shifted bool, f func(contract.Client) error) (err error) {
+	c, stop, err := server.Fresh(ctx, shifted)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type session struct {
 	verdicts []Verdict
 	spoilt   bool // a proposal was not answered
 
+	asked        string // target of the last request
 	sent, silent int    // requests; those without an answer in a row
 	failures     int    // all without an answer
 	suspect      string // endpoint of the first of them
@@ -74,6 +76,7 @@ func (s *session) send(r *route, c contract.Case) contract.Answer {
 		return contract.Answer{Failed: "not sent: " + err.Error()}
 	}
 	s.sent++
+	s.asked = w.Target
 	a, err := s.client.Do(s.ctx, w)
 	if err != nil {
 		s.err = err
@@ -257,7 +260,7 @@ type attempt struct {
 func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer) {
 	var best attempt
 	var answer contract.Answer
-	rank := -1
+	rank, told := -1, 0
 	used := map[string]bool{}
 	scheme := s.auth.scheme
 	for range s.options.Limits.Tries {
@@ -267,8 +270,13 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 		}
 		one.built = s.build(r, f, one.who)
 		a := s.send(r, contract.Case{Endpoint: r.endpoint(), Request: one.built.request})
-		if n := ranked(a); n > rank {
+		n := ranked(a)
+		if n > rank || n == rank && told > 0 && best.built.bare() {
 			rank, best, answer = n, one, a
+		}
+		if told < maxTold && s.tells(r, one.built, a) && s.over == "" && s.err == nil {
+			told++
+			continue
 		}
 		if worked(a) || s.err != nil || s.over != "" {
 			break
@@ -279,6 +287,14 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 		}
 		f = next
 	}
+	if best.built.first() && s.err == nil && s.over == "" { // no scenario sends it
+		r.asked = true
+		best.built = s.build(r, best.form, best.who)
+		if !worked(answer) { // what worked may not work twice: a user is followed once
+			answer = s.send(r, contract.Case{Endpoint: r.endpoint(), Request: best.built.request})
+			rank = ranked(answer)
+		}
+	}
 	switch {
 	case s.auth.scheme == scheme:
 	case rank == 5 && best.form.as != nobody:
@@ -287,6 +303,15 @@ func (s *session) try(r *route, f form, who *identity) (attempt, contract.Answer
 		s.auth.scheme = scheme
 	}
 	return best, answer
+}
+
+// tells reports whether the next request of an endpoint is another because of what its handler was seen to read of this one: that is
+// sent before anything is guessed.
+func (s *session) tells(r *route, b built, a contract.Answer) bool {
+	news := s.listen(r)
+	// Who is refused does not reach the handler.
+	r.asked = r.asked || a.Status != http.StatusUnauthorized && a.Status != http.StatusForbidden
+	return news && (!worked(a) || b.bare() && r.Body != nil && len(r.Body.Fields) > 0)
 }
 
 // ranked says how far a request came.

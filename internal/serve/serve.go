@@ -43,15 +43,20 @@ func environ(c schemas.Command) map[string]string {
 	return env
 }
 
+// Root is where the tree lies that a service runs in.
+func Root(s schemas.Service) string {
+	if s.Copied {
+		return copyPath
+	}
+	return sandbox.TreePath
+}
+
 // folder is where a command of the service starts.
 func folder(s schemas.Service, dir string) string {
 	if path.IsAbs(dir) {
 		return path.Clean(dir)
 	}
-	if s.Copied {
-		return path.Join(copyPath, dir)
-	}
-	return path.Join(sandbox.TreePath, dir)
+	return path.Join(Root(s), dir)
 }
 
 // findPostgres sets the folder of PostgreSQL's programs, which Debian keeps out of PATH.

@@ -37,16 +37,12 @@ func (d *Describer) service(ctx context.Context, f facts) (schemas.Statement, er
 	if err != nil {
 		return st, fmt.Errorf("reading the cases of %s: %w", f.start.ID(), err)
 	}
-	table, err := routes.Read(f.solution, f.start.Language)
-	if err != nil {
-		return st, fmt.Errorf("reading the endpoints of %s: %w", f.start.ID(), err)
-	}
 	provisioned, err := d.records.Provisioned(f.start.ID())
 	if err != nil {
 		return st, err
 	}
 	r := provisioned.Environment.Recipe
-	i := instruction{start: f.start, suite: suite, table: table, service: r.Service, f2p: judged(f.proof), toolchain: r.Toolchain, tools: r.Tools}
+	i := instruction{start: f.start, suite: suite, service: r.Service, f2p: judged(f.proof), toolchain: r.Toolchain, tools: r.Tools}
 	st.Text = i.text()
 	pipeline.Provide(ctx, prompts.Provenance{Provider: st.Provider})
 	return st, nil
@@ -65,7 +61,6 @@ func judged(p schemas.Proof) map[string]bool {
 type instruction struct {
 	start   schemas.Start
 	suite   contract.Suite
-	table   routes.Table
 	service *schemas.Service
 	f2p     map[string]bool
 	// toolchain and tools are those of the recipe.
@@ -125,7 +120,7 @@ func (i instruction) toolchains() string {
 // endpoint describes one endpoint: who may ask, what is sent, what is answered.
 func (i instruction) endpoint(b *strings.Builder, e schemas.Endpoint) {
 	fmt.Fprintf(b, "\n%s\n", e)
-	r := i.route(e)
+	r := routes.Of(e)
 	switch r.Auth {
 	case "required":
 		b.WriteString("- It asks for the credentials of a user.\n")
@@ -154,15 +149,6 @@ func (i instruction) endpoint(b *strings.Builder, e schemas.Endpoint) {
 			}
 		}
 	}
-}
-
-func (i instruction) route(e schemas.Endpoint) routes.Route {
-	for _, r := range i.table.Routes {
-		if r.Method == e.Method && r.Path == e.Path {
-			return r
-		}
-	}
-	return routes.Route{}
 }
 
 // sentIn are the texts that the cases of a group send.

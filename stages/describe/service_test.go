@@ -15,10 +15,10 @@ func TestInstruction(t *testing.T) {
 	t.Parallel()
 	value := func(v any) *contract.Matcher { return &contract.Matcher{Equal: &v} }
 	post := schemas.Endpoint{Method: "POST", Path: "/api/books", Handler: "app.py::add_book"}
+	post.Takes = routes.Route{Auth: "required", Body: &routes.Body{Encoding: "json", Fields: []routes.Field{{Name: "title", Type: "string", Required: true}}}}.Takes()
 	get := schemas.Endpoint{Method: "GET", Path: "/api/books/{id}", Handler: "app.py::get_book", Made: true}
 	i := instruction{
 		start: schemas.Start{Repo: "acme/shelf", Group: &schemas.Group{Name: "books", Framework: "flask", Endpoints: []schemas.Endpoint{post, get}}},
-		table: routes.Table{Routes: []routes.Route{{Method: "POST", Path: "/api/books", Auth: "required", Body: &routes.Body{Encoding: "json", Fields: []routes.Field{{Name: "title", Type: "string", Required: true}}}}}},
 		suite: contract.Suite{Groups: []*contract.Group{
 			{Name: "books", Cases: []contract.Case{
 				{ID: "add", Group: "books", Kind: contract.Happy, Endpoint: post, Request: contract.Request{Body: map[string]any{"title": "Sent title"}}, Expect: &contract.Expect{Status: 201, Body: &contract.Matcher{Object: map[string]*contract.Matcher{

@@ -56,7 +56,7 @@ func (s *Surveyor) groups(table routes.Table, rec *scenario.Recording, model *pr
 func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 	endpoints := map[string][]schemas.Endpoint{}
 	for _, r := range table.Routes {
-		e := schemas.Endpoint{Method: r.Method, Path: r.Path}
+		e := schemas.Endpoint{Method: r.Method, Path: r.Path, Takes: r.Takes()}
 		if r.Handler.Name != "" {
 			e.Handler, e.Made = schemas.FunctionName(r.Handler.Path, r.Handler.Name), r.Made
 		}

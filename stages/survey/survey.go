@@ -1,6 +1,5 @@
 // Package survey turns a source into groups of endpoints that service tasks are made of: it
-// reads the routes of a web service, starts the service by rule, and records what it answers,
-// group by group.
+// starts a web service by rule, has it tell its routes, and records what it answers, group by group.
 //
 // What a group lacks to become a task is said in its record, and rejected by the stage that
 // makes its start, so that each group has its end. An expected value always comes from a
@@ -17,7 +16,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/gitrepo"
-	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/parts"
@@ -32,7 +30,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "4, " + secrets.RulesVersion
+const Version = "5, " + secrets.RulesVersion
 
 // Config is the stage's settings (service in the configuration file).
 type Config struct {
@@ -67,10 +65,19 @@ type Blobs interface {
 
 // Starter starts the service of a commit, as often as its Server is asked to.
 type Starter interface {
-	// Start builds the service, by the recipe that it gives. Its layers are there until stop.
-	Start(ctx context.Context, p Commit, t routes.Table) (server contract.Server, r schemas.Recipe, stop func() error, err error)
+	// Start builds the service of a framework, by the recipe that it gives, and has it tell its table. Its layers are there
+	// until stop, which is to be called where there is no error.
+	Start(ctx context.Context, p Commit, framework string) (s Started, stop func() error, err error)
 	// Variant is what the environment variant of a recipe asks for, and the files of its solution.
 	Variant(r schemas.Recipe) (d schemas.Deploy, files []byte, err error)
+}
+
+// Started is a service that gets ready.
+type Started struct {
+	Server contract.Server // as a task has it
+	Look   contract.Server // with a hook in it (package look)
+	Recipe schemas.Recipe
+	Table  routes.Table // as the service told it
 }
 
 // Commit is one commit that is looked at.
@@ -116,7 +123,7 @@ func (s *Surveyor) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, 
 	var first []schemas.Cut
 	var why error
 	for n, r := range commits {
-		pipeline.Doing(ctx, "commit %d of %d, %s, reading its endpoints", n+1, len(commits), r.Tag)
+		pipeline.Doing(ctx, "commit %d of %d, %s, reading which framework it is written with", n+1, len(commits), r.Tag)
 		cuts, err := s.commit(ctx, in.Source, repo, r, wanted)
 		var rejected *pipeline.Rejected
 		switch {
@@ -218,28 +225,28 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if err != nil {
 		return nil, ends.OfTree(err)
 	}
-	language, table, err := s.read(t)
+	language, guess, err := s.gate(t)
 	if err != nil {
+		return nil, err
+	}
+	if found := s.config.Allow.Without(s.scanned.Scan(t, parts.Rules{}.Tests(t))); len(found) > 0 {
+		return nil, pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
+	}
+	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}
+	started, stop, err := s.starter.Start(ctx, c, guess.Framework)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	table, recipe := started.Table, started.Recipe
+	if err := s.fits(table.Framework); err != nil {
 		return nil, err
 	}
 	if err := known(wanted, table); err != nil {
 		return nil, err
 	}
-	cut := func(all []schemas.Group, deploy *schemas.Deploy) (cuts []schemas.Cut) {
-		for _, g := range all {
-			c := schemas.Cut{
-				Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r,
-				Profile: "strict", Slice: &schemas.Slice{Name: g.Name, Handlers: g.Handlers(), Made: g.Made()}, Group: &g,
-			}
-			env := asks(wanted, g.Name, schemas.VariantEnv)
-			if asks(wanted, g.Name, "") || env && g.Refused != "" {
-				cuts = append(cuts, c)
-			}
-			if c.Deploy = deploy; deploy != nil && g.Refused == "" && env {
-				cuts = append(cuts, c)
-			}
-		}
-		return cuts
+	cut := func(all []schemas.Group, deploy *schemas.Deploy) []schemas.Cut {
+		return s.cuts(schemas.Cut{Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r}, all, deploy, wanted)
 	}
 	var variant *schemas.Deploy
 	if s.config.Env {
@@ -249,23 +256,17 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if !slices.ContainsFunc(declared, func(c schemas.Cut) bool { return c.Group.Refused == "" }) {
 		return declared, nil // whatever the service answers
 	}
-	if found := s.config.Allow.Without(s.scanned.Scan(t, parts.Rules{}.Tests(t))); len(found) > 0 {
-		return nil, pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
-	}
-	c := Commit{Repo: src.Repo, Release: r, Language: language, Tree: t}
-	server, recipe, stop, err := s.starter.Start(ctx, c, table)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	o := scenario.Options{Login: recipe.Service.Login, Probes: probes(table), Progress: func(done, of int, group string) {
+	o := scenario.Options{Look: started.Look, Login: recipe.Service.Login, Probes: probes(table), Progress: func(done, of int, group string) {
+		if done == of {
+			return
+		}
 		pipeline.Doing(ctx, "%s, recording group %d of %d, %s", r.Tag, done+1, of, group)
 	}}
 	model := s.proposals(c, table.Framework)
 	if model != nil {
 		o.Proposer = model
 	}
-	recording, err := scenario.Record(ctx, table, server, o)
+	recording, err := scenario.Record(ctx, table, started.Server, o)
 	var not *contract.NotReady
 	if errors.As(err, &not) {
 		return nil, pipeline.Reject(schemas.NotStarted, "%s", unready(not, recipe))
@@ -277,6 +278,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 	if err != nil {
 		return nil, fmt.Errorf("recording the service: %w", err)
 	}
+	table.Routes = recording.Routes
 	found, err := s.groups(table, recording, model)
 	if err != nil {
 		return nil, err
@@ -289,6 +291,23 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		found[i].Recipe = kept
 	}
 	return cut(found, deploy), nil
+}
+
+// cuts are those of groups that are asked for. of is what all have in common; deploy is nil where no environment variant is made.
+func (s *Surveyor) cuts(of schemas.Cut, all []schemas.Group, deploy *schemas.Deploy, wanted []choice) (cuts []schemas.Cut) {
+	for _, g := range all {
+		c := of
+		c.Profile, c.Group = "strict", &g
+		c.Slice = &schemas.Slice{Name: g.Name, Handlers: g.Handlers(), Made: g.Made()}
+		env := asks(wanted, g.Name, schemas.VariantEnv)
+		if asks(wanted, g.Name, "") || env && g.Refused != "" {
+			cuts = append(cuts, c)
+		}
+		if c.Deploy = deploy; deploy != nil && g.Refused == "" && env {
+			cuts = append(cuts, c)
+		}
+	}
+	return cuts
 }
 
 // kept keeps the recipe of a service, and makes its environment variant where one is asked for.
@@ -326,14 +345,14 @@ func asks(wanted []choice, group, variant string) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(wanted, func(c choice) bool { return c.group == group && (c.any || c.variant == variant) })
 }
 
-// Groups are the names of the groups that a tree declares, sorted; none where no framework of the
-// configuration declares an endpoint.
-func Groups(t lang.Tree, c Config) ([]string, error) {
-	_, table, err := (&Surveyor{config: c}).read(t)
+// Groups are the names of the groups that the code of a tree seems to declare, sorted; none where no framework of the
+// configuration is imported. Nothing is started for it: the service may have others.
+func Groups(t routes.Tree, c Config) ([]string, error) {
+	_, guess, err := (&Surveyor{config: c}).gate(t)
 	if errors.As(err, new(*pipeline.Rejected)) {
 		return nil, nil
 	}
-	return names(table), err
+	return guess.Groups, err
 }
 
 // names are the groups of a table, sorted.
@@ -360,30 +379,27 @@ func known(wanted []choice, table routes.Table) error {
 	return nil
 }
 
-// read is the table of the language that declares most routes.
-func (s *Surveyor) read(t lang.Tree) (language string, table routes.Table, err error) {
-	var unread *routes.Unread
+// gate is the language whose code declares most routes, and its framework.
+func (s *Surveyor) gate(t routes.Tree) (language string, best routes.Guess, err error) {
 	for _, l := range s.config.Languages {
-		own, err := routes.Read(t, l)
-		var none *routes.Unread
-		switch {
-		case errors.As(err, &none):
-			if unread == nil || unread.Framework == "" {
-				unread = none
-			}
-		case err != nil:
-			return "", table, fmt.Errorf("reading the endpoints: %w", err)
-		case len(own.Routes) > len(table.Routes):
-			language, table = l, own
+		g := routes.Gate(t, l)
+		if language == "" || g.Hooked && !best.Hooked || g.Hooked == best.Hooked && (g.Declared > best.Declared || best.Framework == "") {
+			language, best = l, g
 		}
 	}
 	switch {
-	case language == "" && unread != nil && unread.Framework != "":
-		return "", table, pipeline.Reject(schemas.NoFramework, "it is written with %s, which is not read", unread.Framework)
-	case language == "":
-		return "", table, pipeline.Reject(schemas.NoFramework, "no web framework declares an endpoint in %s", strings.Join(s.config.Languages, " or "))
-	case len(s.config.Frameworks) > 0 && !slices.Contains(s.config.Frameworks, table.Framework):
-		return "", table, pipeline.Reject(schemas.NoFramework, "it is written with %s, and service.frameworks asks for %s", table.Framework, strings.Join(s.config.Frameworks, ", "))
+	case best.Framework == "" || best.Hooked && best.Declared == 0:
+		return "", best, pipeline.Reject(schemas.NoFramework, "no web framework declares an endpoint in %s", strings.Join(s.config.Languages, " or "))
+	case !best.Hooked:
+		return "", best, pipeline.Reject(schemas.NoFramework, "it is written with %s, whose services do not tell their routes", best.Framework)
 	}
-	return language, table, nil
+	return language, best, s.fits(best.Framework)
+}
+
+// fits refuses a framework that is not asked for.
+func (s *Surveyor) fits(framework string) error {
+	if len(s.config.Frameworks) > 0 && !slices.Contains(s.config.Frameworks, framework) {
+		return pipeline.Reject(schemas.NoFramework, "it is written with %s, and service.frameworks asks for %s", framework, strings.Join(s.config.Frameworks, ", "))
+	}
+	return nil
 }

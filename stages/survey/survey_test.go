@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,16 +145,32 @@ type starter struct {
 	stopped int
 }
 
-func (s *starter) Start(_ context.Context, c survey.Commit, _ routes.Table) (contract.Server, schemas.Recipe, func() error, error) {
-	recipe := schemas.Recipe{Service: &schemas.Service{Port: 8000}}
+func (s *starter) Start(_ context.Context, c survey.Commit, framework string) (survey.Started, func() error, error) {
+	out := survey.Started{Recipe: schemas.Recipe{Service: &schemas.Service{Port: 8000}}, Server: notes{&s.starts}, Table: routes.Table{Framework: framework}}
 	s.begun = append(s.begun, c.Release.Tag)
-	for word, err := range s.ends {
-		if data, _ := c.Tree.Read("app.py"); strings.Contains(string(data), word) {
-			return nil, recipe, nil, err
+	for _, p := range c.Tree.Paths() {
+		data, err := c.Tree.Read(p)
+		if err != nil {
+			return out, nil, err
+		}
+		for word, err := range s.ends {
+			if strings.Contains(string(data), word) {
+				return out, nil, err
+			}
+		}
+		for _, m := range declaration.FindAllStringSubmatch(string(data), -1) {
+			r := routes.Route{Method: strings.ToUpper(m[1] + m[4]), Path: routes.Template(m[2] + m[5])}
+			if m[3] != "" {
+				r.Handler = routes.Function{Path: p, Name: m[3]}
+			}
+			out.Table.Routes = append(out.Table.Routes, r)
 		}
 	}
-	return notes{&s.starts}, recipe, func() error { s.stopped++; return nil }, nil
+	return out, func() error { s.stopped++; return nil }, nil
 }
+
+// declaration is how the histories here declare their routes, which starter tells.
+var declaration = regexp.MustCompile(`@app\.(\w+)\(["'](.*?)["']\)\ndef (\w+)|HandleFunc\("(\w+) (.*?)"`)
 
 func (s *starter) Variant(r schemas.Recipe) (schemas.Deploy, []byte, error) {
 	return schemas.Deploy{Image: "benchmint/base:ab12", Port: r.Service.Port}, []byte("[]"), nil
@@ -294,23 +311,23 @@ func TestOnly(t *testing.T) {
 	}
 }
 
-// TestDeclared: where no group can be masked, or all are too small, nothing is started; the
+// TestDeclared: where no group can be masked, or all are too small, nothing is recorded; the
 // commits before it are looked at all the same.
 func TestDeclared(t *testing.T) {
 	t.Parallel()
 	const small = "from flask import Flask\n\napp = Flask(__name__)\n\n\n@app.get('/api/tags')\ndef tags():\n    return []\n"
 	s := &starter{}
 	cuts, _, err := run(t, "-- commit: One --\n-- app.py --\n"+small, s, survey.Default())
-	if err != nil || len(s.begun) != 0 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.SmallGroup}) {
+	if err != nil || s.starts != 0 || s.stopped != 1 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.SmallGroup}) {
 		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
 	}
 	const unnamed = "package main\n\nimport \"net/http\"\n\nfunc main() {\n\thttp.HandleFunc(\"GET /api/tags\", func(w http.ResponseWriter, r *http.Request) {})\n\thttp.HandleFunc(\"POST /api/tags\", func(w http.ResponseWriter, r *http.Request) {})\n\thttp.ListenAndServe(\":80\", nil)\n}\n"
 	cuts, _, err = run(t, "-- commit: One --\n-- go.mod --\nmodule example.com/tags\n\ngo 1.22\n-- main.go --\n"+unnamed, s, survey.Default())
-	if err != nil || len(s.begun) != 0 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.NamelessGroup}) {
+	if err != nil || s.starts != 0 || s.stopped != 2 || fmt.Sprint(ends(cuts)) != fmt.Sprint(map[string]schemas.Reason{"tags": schemas.NamelessGroup}) {
 		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
 	}
 	s = &starter{}
-	if cuts, _, err = run(t, app+"-- commit: Less --\n-- app.py --\n"+small, s, survey.Default()); err != nil || len(s.begun) != 1 || len(cuts) != 3 {
+	if cuts, _, err = run(t, app+"-- commit: Less --\n-- app.py --\n"+small, s, survey.Default()); err != nil || len(s.begun) != 2 || len(cuts) != 3 {
 		t.Errorf("%v, begun %v, %v", ends(cuts), s.begun, err)
 	}
 }
@@ -340,7 +357,7 @@ func TestOther(t *testing.T) {
 	for history, want := range map[string]string{
 		app: "it is written with flask",
 		"-- commit: One --\n-- lib.py --\ndef f():\n    return 1\n":                                      "no web framework",
-		"-- commit: One --\n-- urls.py --\nfrom django.urls import path\nurlpatterns = [path('x', 1)]\n": "Django",
+		"-- commit: One --\n-- urls.py --\nfrom django.urls import path\nurlpatterns = [path('x', 1)]\n": "django",
 	} {
 		_, _, err := run(t, history, &starter{}, c)
 		var rejected *pipeline.Rejected

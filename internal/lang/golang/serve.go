@@ -7,6 +7,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
+	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
@@ -22,13 +23,6 @@ const (
 )
 
 var _ lang.Server = Language{}
-
-// frameworks are the import paths by which a program shows its framework.
-var frameworks = map[string][]string{
-	"gin":      {"github.com/gin-gonic/gin"},
-	"chi":      {"github.com/go-chi/chi"},
-	"net/http": {"net/http"},
-}
 
 // serving is one guess of how a service is started.
 type serving struct {
@@ -47,10 +41,7 @@ type serving struct {
 
 // Serve guesses how the service of the solution tree is built, prepared and started.
 func (Language) Serve(p lang.Project, framework string) (schemas.Recipe, error) {
-	imports, ok := frameworks[framework]
-	if !ok {
-		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoFramework, Detail: framework + " services are not started by rule; gin, chi and net/http are"}
-	}
+	imports := routes.Imports(framework)
 	s := &serving{p: p, l: layoutOf(p.Solution), values: map[string]string{}}
 	if len(s.l.modules) == 0 {
 		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoBoot, Detail: "no go.mod: packages without modules are not built"}

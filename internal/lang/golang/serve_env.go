@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 )
 
@@ -119,7 +120,7 @@ func (s *serving) port() {
 	}
 	for _, f := range files {
 		if x := emptyRun.FindStringIndex(f.text); x != nil {
-			if _, ok := importer([]*goFile{f}, frameworks["gin"]); ok {
+			if _, ok := importer([]*goFile{f}, routes.Imports("gin")); ok {
 				s.set("PORT", "8080", f.lineAt(x[0]))
 				take("8080", f.lineAt(x[0]))
 				return

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -350,7 +351,7 @@ func (e *repair) module(match []string) (string, bool) {
 	if slices.Contains(stdlib, name) || e.m.ownModules()[name] {
 		return "", false
 	}
-	dist := distFor(name)
+	dist := cmp.Or(webDists[name], distFor(name))
 	if found := e.m.find(dist, "repair"); len(found) > 0 {
 		line := found[0].line
 		if !isLocal(line) {
@@ -358,7 +359,7 @@ func (e *repair) module(match []string) (string, bool) {
 		}
 		return e.extra(localExtras(line))
 	}
-	if distOf()[strings.ToLower(name)] != "" || slices.Contains(knownDists, dist) {
+	if webDists[name] != "" || distOf()[strings.ToLower(name)] != "" || slices.Contains(knownDists, dist) {
 		return e.require(dist)
 	}
 	return "", false
@@ -444,7 +445,7 @@ func (e *repair) moreFiles([]string) (string, bool) {
 	return "", false
 }
 
-var managed = lazyregexp.New(`DJANGO_SETTINGS_MODULE["']\s*,\s*["']([\w.]+)["']`)
+var managed = lazyregexp.New(`DJANGO_SETTINGS_MODULE["']\]?\s*[,=]\s*["']([\w.]+)["']`)
 
 // djangoSettings are those that the project's manage.py names; pytest-django sets them up.
 func (e *repair) djangoSettings([]string) (string, bool) {

@@ -15,9 +15,24 @@ import (
 
 // Frameworks whose services are started by rule.
 const (
-	flask   = "flask"
-	fastAPI = "fastapi"
+	aiohttp   = "aiohttp"
+	django    = "django"
+	fastAPI   = "fastapi"
+	flask     = "flask"
+	starlette = "starlette"
 )
+
+// rules say how the application of a framework is found, and what command serves it.
+var rules = map[string]struct {
+	find  func(*serving) error
+	start func(*serving) schemas.Command
+}{
+	aiohttp:   {(*serving).findAiohttp, (*serving).startAiohttp},
+	django:    {(*serving).findDjango, (*serving).startDjango},
+	fastAPI:   {(*serving).findApp, (*serving).startUvicorn},
+	flask:     {(*serving).findApp, (*serving).startFlask},
+	starlette: {(*serving).findApp, (*serving).startUvicorn},
+}
 
 // ServiceReport is what Recipe.Report says for the recipe of a service.
 const ServiceReport = "benchmint-http"
@@ -43,12 +58,13 @@ type serving struct {
 
 // Serve guesses how the service of the solution tree is installed, prepared and started.
 func (l Language) Serve(p lang.Project, framework string) (schemas.Recipe, error) {
-	if framework != flask && framework != fastAPI {
-		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoFramework, Detail: framework + " services are not started by rule; flask and fastapi are"}
+	rule, ok := rules[framework]
+	if !ok {
+		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoFramework, Detail: framework + " services are not started by rule; those of " + strings.Join(sortedKeys(rules), ", ") + " are"}
 	}
 	s := &serving{p: p, framework: framework, files: program(p.Solution), values: map[string]string{}}
 	s.refs = referencesOf(s.files)
-	if err := s.findApp(); err != nil {
+	if err := rule.find(s); err != nil {
 		return schemas.Recipe{}, err
 	}
 	s.recipe = schemas.Recipe{
@@ -122,40 +138,9 @@ func (s *serving) seeds() bool {
 
 // start is the command that serves.
 func (s *serving) start() {
-	python := venvPython
-	switch {
-	case s.framework == fastAPI:
-		s.service.Port = 8000
-		argv := []string{python, "-m", "uvicorn", s.app.module + ":" + s.app.attr, "--host", settings.Loopback, "--port", "8000"}
-		if s.app.factory {
-			argv = append(argv, "--factory")
-		}
-		s.service.Start = schemas.Command{Argv: argv}
-	case s.app.script:
-		s.service.Port = 5000
-		s.service.Start = schemas.Command{Argv: []string{python, "-c", flaskScript, path.Base(s.app.file), "5000"}}
-		s.dir = folderOf(s.app.file)
-	default:
-		s.service.Port = 5000
-		s.values["FLASK_APP"] = s.app.flaskName()
-		s.service.Start = schemas.Command{Argv: []string{python, "-m", "flask", "run", "--host", settings.Loopback, "--port", "5000", "--no-reload", "--no-debugger"}}
-	}
+	s.service.Start = rules[s.framework].start(s)
 	s.evidence("service.start", strings.Join(s.service.Start.Argv[1:min(8, len(s.service.Start.Argv))], " "), s.app.why)
 }
-
-// flaskScript runs a file whose main block does more than to start the service, with our
-// address and without a reloader.
-const flaskScript = `import runpy, sys
-import flask
-path, port = sys.argv[1], int(sys.argv[2])
-def run(self, *args, **kwargs):
-    from werkzeug.serving import run_simple
-    run_simple("127.0.0.1", port, self, threaded=True)
-flask.Flask.run = run
-sys.argv = [path]
-sys.path.insert(0, "")
-runpy.run_path(path, run_name="__main__")
-`
 
 func folderOf(p string) string {
 	if d := path.Dir(p); d != "." {

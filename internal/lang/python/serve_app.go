@@ -37,19 +37,23 @@ func (a app) flaskName() string {
 
 // constructors make an application, by framework.
 var constructors = map[string]string{
-	flask:   `Flask|APIFlask|OpenAPI|Eve`,
-	fastAPI: `FastAPI`,
+	aiohttp:   `Application`,
+	fastAPI:   `FastAPI`,
+	flask:     `Flask|APIFlask|OpenAPI|Eve`,
+	starlette: `Starlette`,
 }
 
 var (
 	functionHead = lazyregexp.New(`(?m)^(?:async\s+)?def\s+(\w+)\s*\(([^)]*)\)`)
 	mainGuard    = lazyregexp.New(`(?m)^if\s+__name__\s*==\s*["']__main__["']\s*:`)
-	appSubclass  = lazyregexp.New(`(?m)^class\s+(\w+)\((?:\w+\.)?(Flask|FastAPI)\)`)
+	appSubclass  = lazyregexp.New(`(?m)^class\s+(\w+)\((?:\w+\.)?(Flask|FastAPI|Starlette)\)`)
 )
 
-// findApp chooses the application. What commands of the repository name comes first.
-func (s *serving) findApp() error {
-	found := s.apps()
+// findApp chooses the application.
+func (s *serving) findApp() error { return s.choose(s.apps()) }
+
+// choose takes one of the applications. What commands of the repository name comes first.
+func (s *serving) choose(found []app) error {
 	if len(found) == 0 {
 		return &lang.Refusal{Reason: schemas.NoBoot, Detail: "no " + s.framework + " application is made at the top of a module or by a function without required arguments"}
 	}
@@ -62,17 +66,23 @@ func (s *serving) findApp() error {
 		}
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].score > found[j].score })
-	s.app = found[0]
-	s.app.root = s.importRoot(s.app.file)
-	s.app.module = moduleName(s.app.file, s.app.root)
-	if strings.ContainsAny(s.app.module, "-/ ") {
-		s.app.root = folderOf(s.app.file)
-		s.app.module = moduleName(s.app.file, s.app.root)
+	a := found[0]
+	a.root = s.importRoot(a.file)
+	a.module = moduleName(a.file, a.root)
+	if strings.ContainsAny(a.module, "-/ ") {
+		a.root = folderOf(a.file)
+		a.module = moduleName(a.file, a.root)
 	}
-	s.place()
-	s.narrow()
+	s.take(a)
 	s.env = settings.Read(s.p.Solution, s.dir)
 	return nil
+}
+
+// take settles on an application, its folders and its files.
+func (s *serving) take(a app) {
+	s.app = a
+	s.place()
+	s.narrow()
 }
 
 // apps are the places where an application is made.
@@ -162,8 +172,8 @@ func (s *serving) callers(factories map[string]app) []app {
 }
 
 var (
-	entryNames = map[string]int{"main": 10, "app": 10, "wsgi": 9, "asgi": 9, "autoapp": 9, "run": 8, "server": 7, "api": 6, "manage": 5, "application": 8, "__init__": 4, "run_api": 6}
-	included   = lazyregexp.New(`\.(?:include_router|register_blueprint|add_api_route|add_url_rule|mount|init_app|add_middleware|add_resource|register_namespace|add_namespace)\(|@\w+\.(?:get|post|put|delete|patch|route)\(`)
+	entryNames = map[string]int{"main": 10, "app": 10, "wsgi": 9, "asgi": 9, "autoapp": 9, "run": 8, "server": 7, "api": 6, "manage": 5, "application": 8, "__main__": 10, "__init__": 4, "run_api": 6}
+	included   = lazyregexp.New(`\.(?:include_router|register_blueprint|add_api_route|add_routes?|add_url_rule|mount|init_app|add_middleware|add_resource|register_namespace|add_namespace)\(|@\w+\.(?:get|post|put|delete|patch|route)\(`)
 	runCall    = lazyregexp.New(`\.run\(|serve\(`)
 	guardWork  = lazyregexp.New(`(?i)\b\w*(?:create_all|init_db|create_db|create_tables|seed|populate|setup|initialize|migrate|connect)\w*\(|\.(?:register_blueprint|init_app|add_resource|add_namespace)\(`)
 	plainCall  = lazyregexp.New(`(?m)^[ \t]+(\w+)\(`)

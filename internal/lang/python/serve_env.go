@@ -50,6 +50,7 @@ func (s *serving) literals() []databaseURL {
 			l.production = strings.Contains(strings.ToLower(l.class), "prod")
 			out = append(out, l)
 		}
+		out = append(out, djangoURLs(f)...)
 	}
 	for _, d := range []string{s.dir, s.manifest} {
 		p := path.Join(d, "alembic.ini")
@@ -192,7 +193,7 @@ func (s *serving) driven() error {
 			return &lang.Refusal{Reason: schemas.NoDatabase, Detail: b.Kind + ", which " + at + " imports a client of"}
 		}
 	}
-	_, orm := s.importer([]string{"sqlalchemy", "sqlmodel", "flask_sqlalchemy", "databases", "tortoise", "peewee", "alembic"})
+	_, orm := s.importer([]string{"sqlalchemy", "sqlmodel", "flask_sqlalchemy", "databases", "tortoise", "peewee", "alembic", "django"})
 	switch {
 	case s.drives(schemas.DatabasePostgres):
 		return s.settle(settings.Store{Kind: schemas.DatabasePostgres}, "its driver")

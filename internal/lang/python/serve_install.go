@@ -93,6 +93,9 @@ func (s *serving) requirements(m *manifest) ([]requirement, string) {
 		if len(all) == 0 {
 			all = m.runtimeFiles()
 		}
+		if len(all) == 0 {
+			all = m.pinning(s.framework)
+		}
 		declared := m.declared()
 		if len(all) == 0 || m.first("uv.lock", "poetry.lock", "pdm.lock") != "" && len(declared) > 0 {
 			all = declared
@@ -199,6 +202,23 @@ func (m *manifest) runtimeFiles() []requirement {
 	return nil
 }
 
+var requirementFile = lazyregexp.New(`^(?:requirements/[\w.-]+|[\w.-]*requirements?[\w.-]*)\.txt$`)
+
+// pinning are the lines of a requirement file of another name that pins a framework: it is kept up
+// where the metadata may not be.
+func (m *manifest) pinning(framework string) []requirement {
+	for _, p := range m.tree.Paths() {
+		if !requirementFile.MatchString(p) {
+			continue
+		}
+		out := m.readRequirements(p, false)
+		if slices.ContainsFunc(out, func(r requirement) bool { return distName(r.line) == framework && exactPin.MatchString(r.line) }) {
+			return out
+		}
+	}
+	return nil
+}
+
 // declared are the dependencies of the packaging metadata.
 func (m *manifest) declared() []requirement {
 	var out []requirement
@@ -252,6 +272,12 @@ var webDists = map[string]string{
 	"peewee": "peewee", "sqlmodel": "sqlmodel", "sqlalchemy": "sqlalchemy", "databases": "databases", "tortoise": "tortoise-orm", "bcrypt": "bcrypt",
 	"itsdangerous": "itsdangerous", "slowapi": "slowapi", "loguru": "loguru", "orjson": "orjson", "flasgger": "flasgger", "webargs": "webargs",
 	"flask_smorest": "flask-smorest", "fastapi_pagination": "fastapi-pagination", "mako": "mako", "jinja2": "jinja2", "PIL": "pillow",
+	"rest_framework": "djangorestframework", "rest_framework_simplejwt": "djangorestframework-simplejwt", "corsheaders": "django-cors-headers",
+	"django_filters": "django-filter", "environ": "django-environ", "debug_toolbar": "django-debug-toolbar", "import_export": "django-import-export",
+	"storages": "django-storages", "allauth": "django-allauth", "oauth2_provider": "django-oauth-toolkit", "crispy_forms": "django-crispy-forms",
+	"taggit": "django-taggit", "mptt": "django-mptt", "django_extensions": "django-extensions", "whitenoise": "whitenoise", "drf_yasg": "drf-yasg",
+	"drf_spectacular": "drf-spectacular", "dj_database_url": "dj-database-url", "channels": "channels", "celery": "celery", "asyncpg": "asyncpg",
+	"aiohttp_jinja2": "aiohttp-jinja2", "aiohttp_cors": "aiohttp-cors", "aiohttp_session": "aiohttp-session", "aiopg": "aiopg", "aiofiles": "aiofiles",
 }
 
 // implied are what a service needs without importing it.
@@ -260,10 +286,10 @@ var implied = []struct {
 	dist string
 }{
 	{lazyregexp.New(`\bEmailStr\b`), "email-validator"},
-	{lazyregexp.New(`\b(?:OAuth2PasswordRequestForm|UploadFile|Form)\b`), "python-multipart"},
+	{lazyregexp.New(`\b(?:OAuth2PasswordRequestForm|UploadFile|Form)\b|\brequest\.form\(`), "python-multipart"},
 	{lazyregexp.New(`sqlite\+aiosqlite`), "aiosqlite"},
 	{lazyregexp.New(`postgresql\+asyncpg`), "asyncpg"},
-	{lazyregexp.New(`postgresql\+psycopg2|["']postgres(?:ql)?://`), "psycopg2-binary"},
+	{lazyregexp.New(`postgresql\+psycopg2|["']postgres(?:ql)?://|db\.backends\.postg`), "psycopg2-binary"},
 	{lazyregexp.New(`postgresql\+psycopg\b`), "psycopg[binary]"},
 }
 
@@ -304,14 +330,14 @@ func (s *serving) imported(have []requirement, named bool) []requirement {
 		if standard && (i.dist == "email-validator" || i.dist == "python-multipart") {
 			continue
 		}
-		if at, ok := s.matches(i.use); ok && (s.framework == fastAPI || i.dist != "python-multipart") {
+		if at, ok := s.matches(i.use); ok && (s.uvicorn() || i.dist != "python-multipart") {
 			add(i.dist, at)
 		}
 	}
-	if s.framework == fastAPI && !standard {
+	if s.uvicorn() && !standard {
 		add("uvicorn", "convention")
 	}
-	add(map[string]string{flask: "flask", fastAPI: "fastapi"}[s.framework], s.app.why)
+	add(s.framework, s.app.why)
 	if s.framework == flask {
 		out = append(out, s.companions(have)...)
 	}
@@ -424,6 +450,8 @@ var eras = map[string][]struct {
 	below string
 	year  int
 }{
+	"aiohttp":  {{"3.0", 2017}, {"3.5", 2018}, {"3.7", 2020}, {"3.8", 2021}, {"3.9", 2023}, {"3.11", 2024}},
+	"django":   {{"1.11", 2017}, {"2.1", 2018}, {"3.0", 2019}, {"3.2", 2020}, {"4.0", 2021}, {"4.2", 2022}, {"5.0", 2023}, {"5.2", 2024}},
 	"flask":    {{"1.0", 2018}, {"1.1", 2019}, {"2.0", 2021}, {"2.2", 2022}, {"3.0", 2023}, {"3.1", 2024}},
 	"fastapi":  {{"0.45", 2019}, {"0.63", 2020}, {"0.71", 2021}, {"0.89", 2022}, {"0.109", 2023}, {"0.116", 2024}},
 	"pydantic": {{"1.7", 2020}, {"1.9", 2021}, {"1.10", 2022}, {"2.6", 2023}, {"2.10", 2024}},

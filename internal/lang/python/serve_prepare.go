@@ -13,7 +13,11 @@ import (
 // prepare are the commands that make tables and seed them, in order.
 func (s *serving) prepare() {
 	s.sqlitePlaces()
-	s.migrate()
+	if s.framework == django && s.service.Database != schemas.DatabaseNone {
+		s.first(s.app.why, venvPython, "manage.py", "migrate", "--noinput", "--run-syncdb") // apps without migrations, too
+	} else {
+		s.migrate()
+	}
 	s.scripts()
 	s.copied()
 }

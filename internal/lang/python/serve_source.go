@@ -92,7 +92,7 @@ var (
 	environItem = lazyregexp.New(`(?:^|[^.\w])(?:os\.)?environ\[\s*["'](\w+)["']\s*\](\s*=[^=])?`)
 	environGet  = lazyregexp.New(`\b(?:getenv|environ\.get)\(\s*["'](\w+)["']\s*(?:,\s*(?:default\s*=\s*)?(?:f?["']([^"'\n]*)["'])?([^)\n]*))?`)
 	configCall  = lazyregexp.New(`\b(config|env(?:\.(?:str|int|bool|list|url|float|json|db|dj_db_url))?)\(\s*["']([A-Z][A-Z0-9_]*)["']([^)\n]*)`)
-	configFrom  = lazyregexp.New(`(?m)^\s*(?:from|import)\s+(?:decouple|starlette\.config|environs|environ)\b`)
+	configFrom  = lazyregexp.New(`(?m)^\s*(?:from|import)\s+(?:decouple|starlette\.config|environs|environ)\b|^from\s+\S+\s+import\s.*\benv\b`)
 	quoted      = lazyregexp.New(`["']([^"'\n]*)["']`)
 )
 
@@ -112,6 +112,7 @@ func referencesOf(files []source) references {
 			}
 			out.add(f.text[x[2]:x[3]], ref)
 		}
+		djangoAsks(f, out)
 		if configFrom.MatchString(f.text) {
 			for _, x := range configCall.FindAllStringSubmatchIndex(f.text, -1) {
 				rest := f.text[x[6]:x[7]]

@@ -14,6 +14,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/mask/masktest"
+	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -69,11 +70,12 @@ func TestServe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			framework := flask
-			if strings.Contains(string(data), "FastAPI(") {
-				framework = fastAPI
+			p := projectOf(t, string(data))
+			framework := routes.Gate(p.Solution, Name).Framework
+			if framework == "" {
+				framework = flask
 			}
-			got := describeService(Language{}.Serve(projectOf(t, string(data)), framework))
+			got := describeService(Language{}.Serve(p, framework))
 			archive, want, _ := strings.Cut(string(data), "-- want --\n")
 			if masktest.Updating() {
 				if err := os.WriteFile(file, []byte(archive+"-- want --\n"+got), 0o644); err != nil {
@@ -90,7 +92,7 @@ func TestServe(t *testing.T) {
 
 func TestServeOtherFramework(t *testing.T) {
 	t.Parallel()
-	_, err := Language{}.Serve(projectOf(t, "date: 2024-01-01\n-- manage.py --\n"), "django")
+	_, err := Language{}.Serve(projectOf(t, "date: 2024-01-01\n-- main.py --\n"), "Tornado")
 	var no *lang.Refusal
 	if !errors.As(err, &no) || no.Reason != schemas.NoFramework {
 		t.Errorf("got %v", err)
@@ -114,7 +116,7 @@ func TestServeHostile(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := lang.Project{Name: "o/n", Base: tr, Solution: tr, Date: day(t, "2024-01-01"), Available: available(t)}
-		for _, f := range []string{flask, fastAPI} {
+		for f := range rules {
 			if r, err := (Language{}).Serve(p, f); err == nil && r.Service == nil {
 				t.Errorf("text %d: neither a service nor an error", i)
 			}
