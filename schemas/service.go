@@ -50,16 +50,11 @@ const VariantEnv = "env"
 // Deployed reports whether the service is built from the Dockerfile of its tree.
 func (r Recipe) Deployed() bool { return r.Service != nil && r.Service.Image != "" }
 
-// Handlers are the functions that answer the endpoints, or make those that do, sorted, each once.
-func (g Group) Handlers() []string { return g.handlers(func(Endpoint) bool { return true }) }
-
-// Made are those of Handlers that return the function that answers.
-func (g Group) Made() []string { return g.handlers(func(e Endpoint) bool { return e.Made }) }
-
-func (g Group) handlers(of func(Endpoint) bool) []string {
+// Handlers are the functions that answer the endpoints, sorted, each once.
+func (g Group) Handlers() []string {
 	var out []string
 	for _, e := range g.Endpoints {
-		if e.Handler != "" && of(e) {
+		if e.Handler != "" {
 			out = append(out, e.Handler)
 		}
 	}
@@ -77,8 +72,7 @@ var Frameworks = []string{
 type Endpoint struct {
 	Method  string `json:"method"`            // GET
 	Path    string `json:"path"`              // /api/articles/{slug}
-	Handler string `json:"handler,omitempty"` // path::Class.method; "" is a function without a name
-	Made    bool   `json:"made,omitempty"`    // Handler is called where the route is declared, and returns the function that answers
+	Handler string `json:"handler,omitempty"` // path::Class.method, or path::setup:12, a function without a name; "" is none of the tree
 	// Takes is what the service was seen to take, as far as it is known; nil where nothing is.
 	Takes *Takes `json:"takes,omitempty"`
 }

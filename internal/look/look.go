@@ -16,6 +16,7 @@
 //
 //	{"fact":"env","name":"PORT","set":false,"at":"/testbed/main.go:12"}
 //	{"fact":"route","framework":"gin","method":"GET","path":"/users/:id","func":"example.com/app/users.(*API).Get-fm"}
+//	{"fact":"answer","stack":[{"func":"example.com/app/users.(*API).Get","file":"/testbed/users/api.go","line":40}]}
 //	{"fact":"dial","addr":"db:5432","at":"/testbed/store.go:30"}
 package look
 
@@ -46,11 +47,12 @@ const (
 	maxText   = 1000 // bytes of a name or path
 	maxFields = 200  // of a body, and of each object in it
 	maxDepth  = 6
+	maxStack  = 40
 )
 
 // Fact is one line of a hook. Fact says which fields are set.
 type Fact struct {
-	// Fact is env, file, dial, route, request, body or key.
+	// Fact is env, file, dial, route, request, body, key or answer.
 	Fact string `json:"fact"`
 
 	// env: the service asked for a variable. Set: it has it. Default: what it takes otherwise, where the hook is told.
@@ -81,6 +83,9 @@ type Fact struct {
 	Fields []Field `json:"fields,omitempty"`
 	Takes  []Fact  `json:"takes,omitempty"`
 
+	// answer: the status of an answer is given. Stack are the functions of the tree that run then, the innermost first.
+	Stack []routes.Frame `json:"stack,omitempty"`
+
 	// At is "file:line" of the line of the tree that did it; "" where none is on the stack.
 	At string `json:"at,omitempty"`
 }
@@ -96,7 +101,9 @@ type Report struct {
 	Routes []Fact
 	// Reads are the bodies and keys that were read, each with Method and Path of the request before it.
 	Reads []Fact
-	Cut   bool // there was more than the bounds allow
+	// Answers are the facts of answers, each with Method and Path of the request before it.
+	Answers []Fact
+	Cut     bool // there was more than the bounds allow
 }
 
 // Teller is a running service with a hook.
@@ -132,6 +139,9 @@ func Read(data []byte) Report {
 		case "body", "key":
 			f.Method, f.Path = at.Method, at.Path
 			r.add(&r.Reads, f, seen, strings.Join([]string{f.Method, f.Path, f.In, f.Name, f.Type}, " "), maxOthers)
+		case "answer":
+			f.Method, f.Path = at.Method, at.Path
+			r.add(&r.Answers, f, seen, f.Method+" "+f.Path, maxOthers)
 		}
 	}
 	return r
@@ -157,6 +167,9 @@ func (r *Report) add(to *[]Fact, f Fact, seen map[string]int, key string, most i
 
 // sound reports whether the texts of a fact are short, and its fields few.
 func (f Fact) sound() bool {
+	if len(f.Stack) > maxStack || slices.ContainsFunc(f.Stack, func(s routes.Frame) bool { return len(s.Func)+len(s.File) > maxText }) {
+		return false
+	}
 	for _, s := range append([]string{f.Name, f.Default, f.Addr, f.Framework, f.Method, f.Path, f.Func, f.File, f.In, f.Type, f.At}, f.Wraps...) {
 		if len(s) > maxText {
 			return false

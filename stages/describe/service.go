@@ -73,12 +73,11 @@ func (i instruction) text() string {
 	g := i.start.Group
 	fmt.Fprintf(&b, "Implement the %s of the group `%s` of %s, a web service written with %s.\n\n", count(len(g.Endpoints), "endpoint"), g.Name, i.start.Repo, frameworkName(g.Framework))
 	b.WriteString("Their routes are declared, but the bodies of the functions that answer them were taken out, and each of these fails where it is called. Everything else of the service is there:\n\n")
-	made := g.Made()
 	for _, h := range g.Handlers() {
 		file, name, _ := strings.Cut(h, schemas.FunctionDivider)
 		fmt.Fprintf(&b, "- `%s` in `%s`", name, file)
-		if slices.Contains(made, h) {
-			b.WriteString(": the function that it returns fails")
+		if strings.Contains(name, schemas.LineDivider) {
+			fmt.Fprintf(&b, ", a function without a name: there `masked: %s` stands", name)
 		}
 		b.WriteString("\n")
 	}

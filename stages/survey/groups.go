@@ -58,7 +58,7 @@ func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 	for _, r := range table.Routes {
 		e := schemas.Endpoint{Method: r.Method, Path: r.Path, Takes: r.Takes()}
 		if r.Handler.Name != "" {
-			e.Handler, e.Made = schemas.FunctionName(r.Handler.Path, r.Handler.Name), r.Made
+			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
 		}
 		name := contract.GroupName(r.Group())
 		endpoints[name] = append(endpoints[name], e)
@@ -121,7 +121,7 @@ func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.G
 
 // leftOut names the first things that were left out of a scenario.
 func leftOut(rec *scenario.Group) string {
-	const most = 3
+	const most = 6
 	var out []string
 	for _, l := range rec.Left[:min(most, len(rec.Left))] {
 		out = append(out, l.String())

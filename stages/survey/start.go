@@ -123,7 +123,8 @@ func (w Workshop) look(ctx context.Context, c Commit, r schemas.Recipe, attempt 
 	if err != nil {
 		return nil, t, nil, nil, errors.Join(err, stop())
 	}
-	t, err = told(ctx, client, server.Answering(c.Tree, hooked))
+	answering := server.Answering(c.Tree, hooked)
+	t, err = told(ctx, client, answering)
 	_, fault := end()
 	if err = errors.Join(err, fault); err != nil {
 		return nil, t, nil, nil, errors.Join(err, stop())
@@ -133,6 +134,7 @@ func (w Workshop) look(ctx context.Context, c Commit, r schemas.Recipe, attempt 
 	if t, unready, err = scenario.Ask(ctx, s, t); err != nil {
 		return nil, t, nil, nil, errors.Join(err, stop())
 	}
+	look.Behind(&t, answering)
 	s.Probes = ready(t, "", unready)
 	return s, t, nil, stop, nil
 }

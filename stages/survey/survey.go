@@ -298,7 +298,7 @@ func (s *Surveyor) cuts(of schemas.Cut, all []schemas.Group, deploy *schemas.Dep
 	for _, g := range all {
 		c := of
 		c.Profile, c.Group = "strict", &g
-		c.Slice = &schemas.Slice{Name: g.Name, Handlers: g.Handlers(), Made: g.Made()}
+		c.Slice = &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}
 		env := asks(wanted, g.Name, schemas.VariantEnv)
 		if asks(wanted, g.Name, "") || env && g.Refused != "" {
 			cuts = append(cuts, c)
