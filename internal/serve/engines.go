@@ -67,15 +67,6 @@ func Titles(s schemas.Service) []string {
 	return out
 }
 
-// Engines are the kinds of what services can be started with.
-func Engines() []string {
-	var out []string
-	for _, e := range engines {
-		out = append(out, e.kind)
-	}
-	return out
-}
-
 // Own reports whether a port is that of a database beside the service, and not the service's.
 func Own(s schemas.Service, port int) bool {
 	for _, e := range enginesOf(s) {
