@@ -17,7 +17,7 @@ type Service struct {
 	Group     string             `json:"group"`
 	Framework string             `json:"framework"`
 	Endpoints []schemas.Endpoint `json:"endpoints"` // by path, then method
-	Database  string             `json:"database"`  // "", sqlite, postgres
+	Database  string             `json:"database"`  // "", sqlite, postgres, mysql
 	// BaseImage is the image that the solver's Dockerfile begins with, in the environment variant;
 	// "" where the environment is the task's.
 	BaseImage string `json:"base_image,omitempty"`

@@ -139,7 +139,7 @@ var Reasons = []ReasonText{
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{UnreadSource, "a source file of the code part does not parse, so that filters.modifies_only cannot be decided", "clear the filter for changes of any shape"},
 	{NoFramework, "the source is not a web service in a supported framework, or service.frameworks leaves its framework out", "nothing for a framework that benchmint does not read; else widen service.frameworks"},
-	{NoDatabase, "the service needs a database or a broker that benchmint does not start; the reason names it", "nothing: it starts SQLite and PostgreSQL"},
+	{NoDatabase, "the service needs a database or a broker that benchmint does not start; the reason names it", "nothing: it starts SQLite, PostgreSQL, MySQL and Redis"},
 	{NoBoot, "no rule says how the service is started; the reason says what is missing", "see the reason; a Procfile, a Dockerfile or an .env.example shows how"},
 	{NotStarted, "the service ends or does not answer when it is started by rule, at the head and at service.walk_back commits before it", "explain prints the command, environment, port and last lines; service.walk_back tries more commits"},
 	{SilentGroup, "fewer of the group's endpoints answer a good request than service.min_answered, or no answer is the same in all replays", "lower the share; nothing for endpoints that need mail or another service"},

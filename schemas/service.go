@@ -94,6 +94,14 @@ const (
 	DatabaseNone     = ""
 	DatabaseSQLite   = "sqlite"
 	DatabasePostgres = "postgres"
+	DatabaseMySQL    = "mysql" // MariaDB
+)
+
+// BrokerRedis is a cache or broker that a service can have beside its database, and RedisPort
+// where it listens.
+const (
+	BrokerRedis = "redis"
+	RedisPort   = 6379
 )
 
 // Service says how the service of a recipe is started. Everything in it happens in one
@@ -118,6 +126,8 @@ type Service struct {
 	DBUser   string `json:"database_user,omitempty"`
 	// DBPassword is a word of the repository's own examples, or ours; it protects nothing.
 	DBPassword string `json:"database_password,omitempty"`
+	// Brokers are the caches and brokers beside the database, sorted.
+	Brokers []string `json:"brokers,omitempty"`
 	// Copied says that the service writes beside its tree (../gorm.db): it runs in a copy
 	// whose parent it may write to.
 	Copied bool `json:"copied,omitempty"`
@@ -130,6 +140,11 @@ type Service struct {
 	Login *Login `json:"login,omitempty"`
 	// Tester is the recipe of the environment that the suite runs in, apart from the service.
 	Tester *Recipe `json:"tester,omitempty"`
+}
+
+// Needs reports whether a kind of database, cache or broker is started with the service.
+func (s Service) Needs(kind string) bool {
+	return s.Database == kind || slices.Contains(s.Brokers, kind)
 }
 
 // Login is a user with a password that a repository's own example settings name.

@@ -214,7 +214,7 @@ func (c *client) ready(ctx context.Context, s *Server) error {
 func (c *client) late(patient time.Duration, failed string, s schemas.Service) error {
 	c.mu.Lock()
 	since, waited := c.since, c.waited
-	listens := slices.DeleteFunc(append([]int{}, c.ports...), func(port int) bool { return s.Database != "" && port == s.DBPort })
+	listens := slices.DeleteFunc(append([]int{}, c.ports...), func(port int) bool { return serve.Own(s, port) })
 	c.mu.Unlock()
 	switch {
 	case since-waited >= patient:

@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -101,8 +102,10 @@ func (i instruction) environment(b *strings.Builder, d schemas.Deploy) {
 	fmt.Fprintf(b, "- The image begins with `FROM %s`, which is Debian with %s; no other image can be had.\n", d.Image, i.toolchains())
 	b.WriteString("- The engine's classic builder builds it: without `# syntax` lines, heredocs, and options of `RUN` such as `--mount`.\n")
 	b.WriteString("- Everything that the service needs is installed while the image is built. Commands reach the package indexes then, and nothing else; the container has no network but the one that it is asked over.\n")
-	if s := i.service; s != nil && s.Database == schemas.DatabasePostgres {
-		b.WriteString("- The service needs a PostgreSQL server, which starts in the same container. Its programs are in the image.\n")
+	if s := i.service; s != nil {
+		for _, title := range serve.Titles(*s) {
+			fmt.Fprintf(b, "- The service needs a %s server, which starts in the same container. Its programs are in the image.\n", title)
+		}
 	}
 	b.WriteString("- Migrations and first data are the image's or its command's business: each container begins with the same state.\n")
 }

@@ -113,8 +113,10 @@ func otherForm(r schemas.Recipe, not *contract.NotReady) (schemas.Recipe, bool) 
 	return r, false
 }
 
-// settled is a recipe with a value for each variable that the service asked for and did not have; false where it had all.
+// settled is a recipe with a value for each variable that the service asked for and did not have, and with the databases that
+// it dialled; false where it had all.
 func settled(r schemas.Recipe, told look.Report) (schemas.Recipe, bool) {
+	r, found := dialled(r, told.Dials)
 	s := *r.Service
 	made := map[string]string{}
 	r.Evidence = slices.Clone(r.Evidence)
@@ -124,12 +126,12 @@ func settled(r schemas.Recipe, told look.Report) (schemas.Recipe, bool) {
 		if _, has := s.Start.Env[f.Name]; f.Set || has || !ours || settings.Reserved(f.Name) || len(made) >= maxMade {
 			continue
 		}
-		made[f.Name] = valueFor(s, f.Name)
+		made[f.Name] = valueFor(s, r.Language, f.Name)
 		_, line := look.Place(f.At)
 		r.Evidence = append(r.Evidence, schemas.Evidence{Field: environmentField, Value: f.Name + "=" + made[f.Name], Source: fmt.Sprintf("%s: %s:%d asks for it", madeUp, place, line)})
 	}
 	if len(made) == 0 {
-		return r, false
+		return r, found
 	}
 	with := func(c schemas.Command) schemas.Command {
 		c.Env = maps.Clone(c.Env)
@@ -156,14 +158,16 @@ func served(r schemas.Recipe, s schemas.Service, with func(schemas.Command) sche
 
 // valueFor is a value for a variable that a service cannot do without: that of its database where its name says so, or a
 // harmless one.
-func valueFor(s schemas.Service, name string) string {
-	store := settings.Store{Kind: s.Database, Port: s.DBPort, Name: s.DBName, User: s.DBUser, Password: s.DBPassword}
-	if s.Database == schemas.DatabasePostgres {
-		switch role := settings.Role(name); {
+func valueFor(s schemas.Service, language, name string) string {
+	if v, _, ok := settings.Broker(s.Brokers, name); ok {
+		return v
+	}
+	if store := storeOf(s); settings.Serves(s.Database) {
+		switch role := settings.RoleOf(s.Database, name); {
 		case role != "":
 			return store.Part(role)
 		case databaseURL.MatchString(name):
-			return store.URL("postgres") + "?sslmode=disable"
+			return store.DSN(language)
 		}
 	}
 	if portName.MatchString(name) && s.Port > 0 {
@@ -173,7 +177,7 @@ func valueFor(s schemas.Service, name string) string {
 }
 
 var (
-	databaseURL = lazyregexp.New(`(?i)^(?:\w+_)?(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL)_?(?:URL|URI|DSN|CONN|CONNECTION|CONNECTION_STRING|SOURCE)$|^DSN$`)
+	databaseURL = lazyregexp.New(`(?i)^(?:\w+_)?(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|SQL)_?(?:URL|URI|DSN|CONN|CONNECTION|CONNECTION_STRING|SOURCE)$|^DSN$`)
 	portName    = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|APP|API|LISTEN|WEB|SERVICE|REST)?_?PORT$`)
 )
 

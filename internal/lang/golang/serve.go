@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -153,9 +154,9 @@ func (s *serving) finish() schemas.Recipe {
 	for i := range s.service.Prepare {
 		s.service.Prepare[i].Dir, s.service.Prepare[i].Env = s.module.Dir, s.values
 	}
-	if s.service.Database == schemas.DatabasePostgres {
-		s.recipe.SystemPackages = append(s.recipe.SystemPackages, "postgresql")
-		slices.Sort(s.recipe.SystemPackages)
+	s.recipe.SystemPackages = append(s.recipe.SystemPackages, serve.Packages(s.service)...)
+	slices.Sort(s.recipe.SystemPackages)
+	if settings.Serves(s.service.Database) {
 		s.service.DBPort, s.service.DBName = s.store.Port, s.store.Name
 		s.service.DBUser, s.service.DBPassword = s.store.User, s.store.Password
 	}

@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -14,7 +15,7 @@ import (
 )
 
 var (
-	urlVariable  = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL|STORE)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING|SOURCE)$|^(?:DATABASE|DSN|CONN_?STR\w*)$`)
+	urlVariable  = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|SQL|STORE)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING|SOURCE)$|^(?:DATABASE|DSN|CONN_?STR\w*)$`)
 	portVariable = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|APP|API|LISTEN|WEB|SERVICE|REST|GIN)?_?PORT$`)
 	addrVariable = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|LISTEN|BIND|API|APP|WEB)_?(?:ADDR|ADDRESS|LISTEN|HOST_PORT|BIND|ENDPOINT)$|^(?:ADDR|ADDRESS|LISTEN|BIND)$`)
 	otherPort    = lazyregexp.New(`(?i)REDIS|SMTP|MAIL|DB_|DATABASE|POSTGRES|PG|MYSQL|MONGO|GRPC|METRICS|DEBUG|PROM|JAEGER|KAFKA|RABBIT|AMQP|NATS|ELASTIC|ADMIN_PORT`)
@@ -31,23 +32,27 @@ func (s *serving) environment() {
 		}
 		a := all[name]
 		given, ok := s.env.Values[name]
-		if s.service.Database == settings.PostgresName && !settings.ForTests(name) {
+		if v, kind, ok := settings.Broker(s.service.Brokers, name, given.Text, a.fallback); ok {
+			s.set(name, v, kind)
+			continue
+		}
+		if kind := s.service.Database; settings.Serves(kind) && !settings.ForTests(name) {
 			role := settings.Role(name)
 			if s.env.HostOf(name, given.Text) {
 				role = "host"
 			}
 			switch {
-			case settings.KindOf(given.Text) == settings.PostgresName:
+			case settings.KindOf(given.Text) == kind:
 				s.set(name, s.store.Fit(given.Text), given.Source)
 				continue
-			case settings.KindOf(a.fallback) == settings.PostgresName:
+			case settings.KindOf(a.fallback) == kind:
 				s.set(name, s.store.Fit(a.fallback), a.source)
 				continue
 			case role != "" && !driverName.MatchString(name):
-				s.set(name, s.store.Part(role), "the database")
+				s.set(name, s.store.Part(role, given.Text, a.fallback), "the database")
 				continue
 			case urlVariable.MatchString(name) && (!ok || given.Text == "") && a.fallback == "":
-				s.set(name, s.store.URL("postgres")+"?sslmode=disable", a.source)
+				s.set(name, s.store.DSN(Name), a.source)
 				continue
 			}
 		}
@@ -258,7 +263,7 @@ func (s *serving) configure() {
 	}
 	for _, c := range s.configs() {
 		text := c.text
-		if s.service.Database == settings.PostgresName {
+		if settings.Serves(s.service.Database) || len(s.service.Brokers) > 0 {
 			text = s.fit(text)
 		}
 		to := c.path
@@ -305,7 +310,7 @@ func (s *serving) opensDotenv() (string, bool) {
 	return "", false
 }
 
-var databaseKey = lazyregexp.New(`(?i)^(?:\w+[._-])?(?:db|database|postgres|postgresql|pg|psql|sql|storage)(?:[._-]\w+)?$`)
+var databaseKey = lazyregexp.New(`(?i)^(?:\w+[._-])?(?:db|database|postgres|postgresql|pg|psql|mysql|mariadb|sql|storage)(?:[._-]\w+)?$`)
 
 // fit rewrites the lines of a configuration file that say where the database is: a URL, or the
 // parts below a section for it.
@@ -315,7 +320,7 @@ func (s *serving) fit(text string) string {
 	for i, line := range lines {
 		if x := configHead.FindStringSubmatch(line); x != nil {
 			section, depth = "", -1
-			if databaseKey.MatchString(x[1]) {
+			if s.about(x[1]) != "" {
 				section = x[1]
 			}
 			continue
@@ -328,23 +333,11 @@ func (s *serving) fit(text string) string {
 		if depth >= 0 && indent <= depth {
 			section, depth = "", -1
 		}
-		if (x[3] == "" || x[3] == "{") && databaseKey.MatchString(key) {
+		if (x[3] == "" || x[3] == "{") && s.about(key) != "" {
 			section, depth = key, indent
 			continue
 		}
-		fitted := value
-		switch {
-		case settings.KindOf(value) == settings.PostgresName && schemePart.MatchString(value):
-			fitted = s.store.Fit(value)
-		case section != "":
-			if role := settings.Role("DB_" + strings.ToUpper(key)); role != "" {
-				fitted = s.store.Part(role)
-			}
-		case databaseKey.MatchString(key):
-			if role := settings.Role(strings.ToUpper(key)); role != "" {
-				fitted = s.store.Part(role)
-			}
-		}
+		fitted := s.fitted(section, key, value)
 		if fitted != value && value != "" {
 			lines[i] = strings.Replace(line, value, fitted, 1)
 		}
@@ -352,4 +345,41 @@ func (s *serving) fit(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-var schemePart = lazyregexp.New(`^\w+://|=`)
+// about is the kind of database or broker beside the service that a key is about, "" where it is
+// about none.
+func (s *serving) about(key string) string {
+	switch {
+	case s.service.Needs(settings.RedisName) && redisKey.MatchString(key):
+		return settings.RedisName
+	case settings.Serves(s.service.Database) && databaseKey.MatchString(key):
+		return s.service.Database
+	}
+	return ""
+}
+
+var redisKey = lazyregexp.New(`(?i)^(?:\w+[._-])?redis(?:[._-]\w+)?$`)
+
+// fitted is the value of a key, below a section or at the top, that leads to ours.
+func (s *serving) fitted(section, key, value string) string {
+	kind, about := settings.KindOf(value), cmp.Or(s.about(section), s.about(key))
+	name := strings.ToUpper(key)
+	switch {
+	case settings.Serves(kind) && kind == s.service.Database:
+		return s.store.Fit(value)
+	case about == settings.RedisName || s.service.Needs(settings.RedisName) && kind == settings.RedisName:
+		if section != "" {
+			name = "REDIS_" + name
+		}
+		if fitted, _, ok := settings.Broker(s.service.Brokers, name, value); ok {
+			return fitted
+		}
+	case about != "":
+		if section != "" {
+			name = "DB_" + name
+		}
+		if role := settings.RoleOf(about, name); role != "" {
+			return s.store.Part(role, value)
+		}
+	}
+	return value
+}

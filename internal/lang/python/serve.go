@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -98,9 +99,8 @@ func (s *serving) finish() {
 	for i := range s.service.Prepare {
 		s.service.Prepare[i].Dir, s.service.Prepare[i].Env = s.dir, s.values
 	}
-	packages := []string{clock.Package}
-	if s.service.Database == schemas.DatabasePostgres {
-		packages = append(packages, "postgresql")
+	packages := append([]string{clock.Package}, serve.Packages(s.service)...)
+	if settings.Serves(s.service.Database) {
 		s.service.DBPort, s.service.DBName = s.store.Port, s.store.Name
 		s.service.DBUser, s.service.DBPassword = s.store.User, s.store.Password
 	}

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -84,8 +85,31 @@ func classAround(text string, at int) string {
 	return name
 }
 
+// brokers gives the service the brokers and caches whose clients it imports, or whose URL it is
+// given.
+func (s *serving) brokers() {
+	for _, kind := range settings.Brokers() {
+		at, ok := "", false
+		for _, b := range settings.Backends {
+			if b.Kind == kind {
+				at, ok = s.importer(b.Python)
+			}
+		}
+		for _, name := range sortedKeys(s.refs) {
+			if v := s.env.Values[name]; !ok && (settings.KindOf(v.Text) == kind || settings.KindOf(s.refs[name].fallback) == kind) {
+				at, ok = cmp.Or(v.Source, s.refs[name].source), true
+			}
+		}
+		if ok {
+			s.service.Brokers = append(s.service.Brokers, kind)
+			s.evidence("service.brokers", kind, at)
+		}
+	}
+}
+
 // database decides which database the service is given, or refuses one that is not here.
 func (s *serving) database() error {
+	s.brokers()
 	all := s.literals()
 	var own []databaseURL
 	for _, wanted := range []func(databaseURL) bool{
@@ -106,22 +130,23 @@ func (s *serving) database() error {
 		return databaseURL{}, false
 	}
 	lite, hasLite := has(schemas.DatabaseSQLite)
-	post, hasPost := has(schemas.DatabasePostgres)
+	server := s.serverOf(own)
+	named, hasServer := has(server)
 	switch {
-	case ok && settings.Supported(given.Kind) && given.Kind != schemas.DatabaseNone:
+	case ok && settings.Supported(given.Kind) && given.Kind != schemas.DatabaseNone && (!hasLite || given.Kind != schemas.DatabaseMySQL || s.drives(given.Kind)):
 		return s.settle(given, given.Source)
-	case ok && given.Kind == schemas.DatabaseNone && (hasPost || s.drives(schemas.DatabasePostgres)): // parts of an address
-		given.Kind = schemas.DatabasePostgres
+	case ok && given.Kind == schemas.DatabaseNone && (hasServer || s.drives(server)): // parts of an address
+		given.Kind = server
 		return s.settle(given, given.Source)
-	case hasLite && (!hasPost || strings.HasPrefix(lite.class, "Dev") || s.drives("") == s.drives(schemas.DatabasePostgres)):
+	case hasLite && (!hasServer || strings.HasPrefix(lite.class, "Dev") || s.drives("") == s.drives(server)):
 		s.forget("")
 		return s.settle(settings.Store{Kind: lite.kind}, lite.source)
-	case hasPost:
-		store := settings.StoreOf(post.text, post.source)
-		if strings.ContainsAny(post.text, "{%") {
-			store = settings.Store{Kind: post.kind}
+	case hasServer:
+		store := settings.StoreOf(named.text, named.source)
+		if strings.ContainsAny(named.text, "{%") {
+			store = settings.Store{Kind: named.kind}
 		}
-		return s.settle(store, post.source)
+		return s.settle(store, named.source)
 	case hasLite:
 		return s.settle(settings.Store{Kind: lite.kind}, lite.source)
 	}
@@ -134,6 +159,19 @@ func (s *serving) database() error {
 		}
 	}
 	return s.driven()
+}
+
+// serverOf is the database with a server that the program is written for, if for any.
+func (s *serving) serverOf(own []databaseURL) string {
+	for _, kind := range []string{schemas.DatabasePostgres, schemas.DatabaseMySQL} {
+		if slices.ContainsFunc(own, func(l databaseURL) bool { return l.kind == kind }) {
+			return kind
+		}
+	}
+	if !s.drives(schemas.DatabasePostgres) && s.drives(schemas.DatabaseMySQL) {
+		return schemas.DatabaseMySQL
+	}
+	return schemas.DatabasePostgres
 }
 
 func filter(in []databaseURL, keep func(databaseURL) bool) []databaseURL {
@@ -197,8 +235,8 @@ func (s *serving) driven() error {
 	switch {
 	case s.drives(schemas.DatabasePostgres):
 		return s.settle(settings.Store{Kind: schemas.DatabasePostgres}, "its driver")
-	case s.drives("MySQL") && orm:
-		return &lang.Refusal{Reason: schemas.NoDatabase, Detail: "MySQL, whose driver is required"}
+	case s.drives(schemas.DatabaseMySQL) && orm:
+		return s.settle(settings.Store{Kind: schemas.DatabaseMySQL}, "its driver")
 	case orm || s.drives(schemas.DatabaseSQLite):
 		return s.settle(settings.Store{Kind: schemas.DatabaseSQLite}, "convention")
 	}
@@ -237,18 +275,15 @@ func (s *serving) namedInCode() string {
 
 func (s *serving) settle(store settings.Store, source string) error {
 	s.service.Database = store.Kind
-	if store.Kind == schemas.DatabasePostgres {
-		if store.Name == "" {
-			store.Name = s.namedInCode()
-		}
-		store = store.Filled()
+	if settings.Serves(store.Kind) && store.Name == "" {
+		store.Name = s.namedInCode()
 	}
-	s.store = store
+	s.store = store.Filled()
 	s.evidence("service.database", store.Kind, source)
 	return nil
 }
 
-var urlVariable = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL|SQLALCHEMY)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING)$|^(?:DATABASE|DSN)$`)
+var urlVariable = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|SQL|SQLALCHEMY)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING)$|^(?:DATABASE|DSN)$`)
 
 // environment gives every variable that the code asks for a value: that of the repository, or
 // a harmless one where the code cannot do without.
@@ -285,22 +320,8 @@ func (s *serving) valueOf(name string) (value, source string) {
 			given, ok = g, true
 		}
 	}
-	if s.service.Database == schemas.DatabasePostgres && !settings.ForTests(name) {
-		role := settings.Role(name)
-		if s.env.HostOf(name, given.Text) {
-			role = "host"
-		}
-		switch {
-		case settings.KindOf(given.Text) == schemas.DatabasePostgres:
-			return s.store.Fit(given.Text), given.Source
-		case role != "" && settings.KindOf(ref.fallback) == "":
-			return s.store.Part(role), "the database"
-		case urlVariable.MatchString(name) && (ref.required || ok && given.Text == "" || settings.KindOf(ref.fallback) == schemas.DatabasePostgres):
-			if settings.KindOf(ref.fallback) == schemas.DatabasePostgres && !strings.ContainsAny(ref.fallback, "{%") {
-				return s.store.Fit(ref.fallback), ref.source
-			}
-			return s.store.URL(s.scheme()), ref.source
-		}
+	if value, source := s.served(name, ref, given.Text, ok); source != "" {
+		return value, source
 	}
 	if s.service.Database == schemas.DatabaseSQLite {
 		if urlVariable.MatchString(name) && (strings.HasPrefix(given.Text, "sqlite:////") || !ok && ref.required) {
@@ -324,6 +345,34 @@ func (s *serving) valueOf(name string) (value, source string) {
 	return "", ""
 }
 
+// served is the value of a variable that says where a database or broker beside the service is;
+// source is "" where it says nothing of one.
+func (s *serving) served(name string, ref asking, given string, ok bool) (value, source string) {
+	if v, kind, ok := settings.Broker(s.service.Brokers, name, given, ref.fallback); ok {
+		return v, kind
+	}
+	kind := s.service.Database
+	if !settings.Serves(kind) || settings.ForTests(name) {
+		return "", ""
+	}
+	role := settings.Role(name)
+	if s.env.HostOf(name, given) {
+		role = "host"
+	}
+	switch {
+	case settings.KindOf(given) == kind:
+		return s.store.Fit(given), cmp.Or(s.env.Values[name].Source, s.env.Values[strings.ToLower(name)].Source)
+	case role != "" && settings.KindOf(ref.fallback) == "":
+		return s.store.Part(role, given, ref.fallback), "the database"
+	case urlVariable.MatchString(name) && (ref.required || ok && given == "" || settings.KindOf(ref.fallback) == kind):
+		if settings.KindOf(ref.fallback) == kind && !strings.ContainsAny(ref.fallback, "{%") {
+			return s.store.Fit(ref.fallback), ref.source
+		}
+		return s.store.URL(s.scheme()), ref.source
+	}
+	return "", ""
+}
+
 var (
 	asyncEngine = lazyregexp.New(`\bcreate_async_engine\b|\basyncpg\b|\baiosqlite\b`)
 	debugFlag   = lazyregexp.New(`\bget_debug_flag\b|\bFLASK_DEBUG\b`)
@@ -331,6 +380,9 @@ var (
 
 // scheme is the scheme of the URLs that the code reads.
 func (s *serving) scheme() string {
+	if s.service.Database == schemas.DatabaseMySQL {
+		return s.mysqlScheme()
+	}
 	if _, ok := s.importer([]string{"databases", "asyncpg", "tortoise", "aiopg"}); ok {
 		if _, engine := s.matches(asyncEngineOnly); !engine {
 			return "postgresql"
@@ -344,6 +396,21 @@ func (s *serving) scheme() string {
 		}
 	}
 	return "postgresql"
+}
+
+// mysqlScheme names the driver that the code or its requirements have.
+func (s *serving) mysqlScheme() string {
+	drivers := []string{"pymysql", "mysqldb", "mysqlconnector"}
+	if _, ok := s.matches(asyncEngineOnly); ok {
+		drivers = []string{"aiomysql", "asyncmy"}
+	}
+	for _, d := range drivers {
+		module := cmp.Or(map[string]string{"mysqldb": "mysqlclient", "mysqlconnector": "mysql-connector-python"}[d], d)
+		if slices.ContainsFunc(s.recipe.Requirements, func(r string) bool { return distName(r) == module }) {
+			return "mysql+" + d
+		}
+	}
+	return "mysql+" + drivers[0]
 }
 
 var asyncEngineOnly = lazyregexp.New(`\b(?:create_async_engine|AsyncEngine)\b`)

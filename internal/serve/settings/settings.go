@@ -204,8 +204,8 @@ func (s *Settings) compose(t Tree, dir string) {
 			return rank(a) - rank(b)
 		})
 		for _, c := range services {
-			if strings.Contains(c.image, "postgres") || strings.Contains(c.image, "postgis") {
-				s.Hosts[c.name] = PostgresName
+			if kind := kindOfImage(c.image); kind != "" {
+				s.Hosts[c.name] = kind
 			}
 			for _, f := range c.envFiles {
 				s.dotenv(t, path.Join(dir, f))

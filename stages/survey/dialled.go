@@ -1,0 +1,75 @@
+package survey
+
+import (
+	"maps"
+	"net"
+	"slices"
+
+	"github.com/benchmint/benchmint/internal/look"
+	"github.com/benchmint/benchmint/internal/serve"
+	"github.com/benchmint/benchmint/internal/serve/settings"
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// storeOf is the database of a service.
+func storeOf(s schemas.Service) settings.Store {
+	return settings.Store{Kind: s.Database, Port: s.DBPort, Name: s.DBName, User: s.DBUser, Password: s.DBPassword}
+}
+
+// dialled is a recipe with the databases, caches and brokers whose ports the service dialled without one there; false where
+// it dialled none of them. A database with a server takes the place of a file, not that of another server.
+func dialled(r schemas.Recipe, dials []look.Fact) (schemas.Recipe, bool) {
+	found := false
+	for _, f := range dials {
+		host, port, err := net.SplitHostPort(f.Addr)
+		kind := settings.KindAt(port)
+		if err != nil || kind == "" || r.Service.Needs(kind) || settings.Stores(kind) && settings.Serves(r.Service.Database) {
+			continue
+		}
+		r, found = withEngine(r, kind, host), true
+		at, _ := look.Place(f.At)
+		if place, ours := look.InTree(at, ""); ours {
+			at = place
+		}
+		r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: "service.database", Value: kind, Source: "it dials " + f.Addr + " at " + at})
+	}
+	return r, found
+}
+
+// withEngine is a recipe whose service has a database, cache or broker of a kind beside it. Variables that name another place
+// of this kind, or host, name ours.
+func withEngine(r schemas.Recipe, kind, host string) schemas.Recipe {
+	s := *r.Service
+	store := settings.Store{Kind: kind}.Filled()
+	if settings.Stores(kind) {
+		values := map[string]settings.Value{}
+		for name, v := range s.Start.Env {
+			values[name] = settings.Value{Text: v}
+		}
+		named, _ := (&settings.Settings{Values: values}).Database()
+		named.Kind = kind
+		store = named.Filled()
+		s.Database, s.DBPort, s.DBName, s.DBUser, s.DBPassword = kind, store.Port, store.Name, store.User, store.Password
+	} else {
+		s.Brokers = append(slices.Clone(s.Brokers), kind)
+		slices.Sort(s.Brokers)
+	}
+	r.SystemPackages = slices.Concat(r.SystemPackages, serve.Packages(s))
+	slices.Sort(r.SystemPackages)
+	r.SystemPackages = slices.Compact(r.SystemPackages)
+	return served(r, s, func(c schemas.Command) schemas.Command {
+		c.Env = maps.Clone(c.Env)
+		for name, v := range c.Env {
+			role := settings.RoleOf(kind, name)
+			switch {
+			case settings.KindOf(v) == kind:
+				c.Env[name] = store.Fit(v)
+			case role != "":
+				c.Env[name] = store.Part(role, v)
+			case v == host:
+				c.Env[name] = settings.Loopback
+			}
+		}
+		return c
+	})
+}
