@@ -57,7 +57,7 @@ func (s *serving) database() error {
 		s.brought(files, drivers)
 	}
 	literals := s.literals()
-	given, has := s.ofProgram().Database()
+	given, has := s.ofProgram(files).Database()
 	_, lite := drivers[settings.SQLiteName]
 	_, post := drivers[settings.PostgresName]
 	switch {
@@ -83,11 +83,13 @@ func (s *serving) database() error {
 	return nil
 }
 
-// ofProgram are the settings that the program asks for.
-func (s *serving) ofProgram() *settings.Settings {
+// ofProgram are the settings whose name the program has, in any case.
+func (s *serving) ofProgram(files []*goFile) *settings.Settings {
 	out := &settings.Settings{Values: map[string]settings.Value{}}
-	for name := range s.asked() {
-		if v, ok := s.env.Values[name]; ok {
+	for name, v := range s.env.Values {
+		if slices.ContainsFunc(files, func(f *goFile) bool {
+			return strings.Contains(f.text, name) || strings.Contains(f.text, strings.ToLower(name))
+		}) {
 			out.Values[name] = v
 		}
 	}
@@ -98,7 +100,7 @@ func (s *serving) ofProgram() *settings.Settings {
 // then by what its code names.
 func (s *serving) choose(given settings.Store, has bool, literals []settings.Value) {
 	for name, v := range s.env.Values {
-		if driverName.MatchString(name) && strings.Contains(strings.ToLower(v.Text), "sqlite") {
+		if settings.DriverName(name) && strings.Contains(strings.ToLower(v.Text), "sqlite") {
 			s.settle(settings.Store{Kind: settings.SQLiteName}, v.Source)
 			return
 		}
@@ -118,8 +120,6 @@ func (s *serving) choose(given settings.Store, has bool, literals []settings.Val
 	s.postgres(given, has, literals, "its driver")
 }
 
-var driverName = lazyregexp.New(`(?i)(?:DB|DATABASE)_?(?:DRIVER|TYPE|DIALECT|ENGINE|CONNECTION)$`)
-
 // postgres settles on PostgreSQL with the words of the settings, of a configuration file or of
 // the code.
 func (s *serving) postgres(given settings.Store, has bool, literals []settings.Value, source string) {
@@ -134,18 +134,7 @@ func (s *serving) postgres(given settings.Store, has bool, literals []settings.V
 			return
 		}
 	}
-	store := settings.Store{Kind: settings.PostgresName}
-	for name, a := range s.asked() { // the defaults of the parts
-		switch settings.Role(name) {
-		case "user":
-			store.User = a.fallback
-		case "password":
-			store.Password = a.fallback
-		case "name":
-			store.Name = a.fallback
-		}
-	}
-	s.settle(store, source)
+	s.settle(settings.Store{Kind: settings.PostgresName}, source)
 }
 
 var pings = lazyregexp.New(`\.Ping\(|\bDial(?:Config|Context|URL)?\(`)
