@@ -100,6 +100,12 @@ const prepareName = "prepare"
 const sayWhere = `trap 'code=$?; [ $code = 0 ] || echo "prepare: command $at failed" >&2' EXIT
 `
 
+// Prepares reports whether an error is of a build whose script of Prepare failed.
+func Prepares(err error) bool {
+	var build *sandbox.BuildError
+	return errors.As(err, &build) && len(build.Step.Argv) >= 4 && build.Step.Argv[3] == prepareName
+}
+
 var failedAt = lazyregexp.New(`prepare: command (\d+) failed\s*$`)
 
 // Failed makes the error of a build whose script of Prepare failed name the command of the
@@ -107,7 +113,7 @@ var failedAt = lazyregexp.New(`prepare: command (\d+) failed\s*$`)
 // Other errors stay as they are. The *sandbox.BuildError is still in its chain.
 func Failed(s *schemas.Service, err error) error {
 	var build *sandbox.BuildError
-	if s == nil || !errors.As(err, &build) || len(build.Step.Argv) < 4 || build.Step.Argv[3] != prepareName {
+	if s == nil || !Prepares(err) || !errors.As(err, &build) {
 		return err
 	}
 	output := string(build.Result.Output)

@@ -11,11 +11,6 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// storeOf is the database of a service.
-func storeOf(s schemas.Service) settings.Store {
-	return settings.Store{Kind: s.Database, Port: s.DBPort, Name: s.DBName, User: s.DBUser, Password: s.DBPassword}
-}
-
 // dialled is a recipe with the databases, caches and brokers whose ports the service dialled without one there; false where
 // it dialled none of them. A database with a server takes the place of a file, not that of another server.
 func dialled(r schemas.Recipe, dials []look.Fact) (schemas.Recipe, bool) {
@@ -57,7 +52,7 @@ func withEngine(r schemas.Recipe, kind, host string) schemas.Recipe {
 	r.SystemPackages = slices.Concat(r.SystemPackages, serve.Packages(s))
 	slices.Sort(r.SystemPackages)
 	r.SystemPackages = slices.Compact(r.SystemPackages)
-	return served(r, s, func(c schemas.Command) schemas.Command {
+	return served(r, s, max(0, len(r.Build)-len(serve.Prepare(*r.Service))), func(c schemas.Command) schemas.Command {
 		c.Env = maps.Clone(c.Env)
 		for name, v := range c.Env {
 			role := settings.RoleOf(kind, name)

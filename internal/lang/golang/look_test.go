@@ -143,7 +143,7 @@ ask POST /v1/items; ask GET /items; ask GET /first; ask GET /last; kill $!`)
 			said = append(said, fmt.Sprintf("env %s %t %s", f.Name, f.Set, f.At))
 		}
 	}
-	for _, f := range append(r.Files, r.Dials...) {
+	for _, f := range slices.Concat(r.Files, r.Dials, r.Listens) {
 		said = append(said, strings.Join([]string{f.Fact, f.Path + f.Addr}, " "))
 	}
 	for _, f := range r.Reads {
@@ -151,7 +151,7 @@ ask POST /v1/items; ask GET /items; ask GET /first; ask GET /last; kill $!`)
 	}
 	want = []string{
 		"env ITEMS_STORE false /testbed/main.go:64", "env PORT true /testbed/main.go:80",
-		"file items.json", "dial 127.0.0.1:5432",
+		"file items.json", "dial 127.0.0.1:5432", "listen 127.0.0.1:8080",
 		"body POST /v1/items json main.item 4", "key GET /items query kind 0",
 	}
 	if diff := cmp.Diff(want, said); diff != "" {

@@ -1,8 +1,8 @@
 package golang
 
 import (
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -64,7 +64,6 @@ func (Language) Serve(p lang.Project, framework string) (schemas.Recipe, error) 
 	}
 	s.environment()
 	s.start()
-	s.port()
 	s.configure()
 	s.prepare()
 	return s.finish(), nil
@@ -173,6 +172,8 @@ func (s *serving) finish() schemas.Recipe {
 	return s.recipe
 }
 
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
 // set gives a variable its value, once.
 func (s *serving) set(name, value, source string) {
 	if _, there := s.values[name]; there {
@@ -183,13 +184,4 @@ func (s *serving) set(name, value, source string) {
 		value = value[:120] + "…"
 	}
 	s.evidence("service.environment", name+"="+value, source)
-}
-
-// portOf is the number at the end of an address or a port: ":8080", "0.0.0.0:8080", "8080".
-func portOf(text string) (int, bool) {
-	if i := strings.LastIndexByte(text, ':'); i >= 0 {
-		text = text[i+1:]
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(text))
-	return n, err == nil && n > 0 && n < 65536
 }

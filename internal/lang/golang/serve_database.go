@@ -57,7 +57,7 @@ func (s *serving) database() error {
 		s.brought(files, drivers)
 	}
 	literals := s.literals()
-	given, has := s.ofProgram().Database()
+	given, has := s.ofProgram(files).Database()
 	var kinds []string
 	for _, b := range settings.Backends {
 		if drivers[b.Kind] != "" && settings.Stores(b.Kind) && settings.Supported(b.Kind) {
@@ -87,11 +87,13 @@ func (s *serving) database() error {
 	return nil
 }
 
-// ofProgram are the settings that the program asks for.
-func (s *serving) ofProgram() *settings.Settings {
+// ofProgram are the settings whose name the program has, in any case.
+func (s *serving) ofProgram(files []*goFile) *settings.Settings {
 	out := &settings.Settings{Values: map[string]settings.Value{}}
-	for name := range s.asked() {
-		if v, ok := s.env.Values[name]; ok {
+	for name, v := range s.env.Values {
+		if slices.ContainsFunc(files, func(f *goFile) bool {
+			return strings.Contains(f.text, name) || strings.Contains(f.text, strings.ToLower(name))
+		}) {
 			out.Values[name] = v
 		}
 	}
@@ -102,7 +104,7 @@ func (s *serving) ofProgram() *settings.Settings {
 // its code names.
 func (s *serving) choose(kinds []string, given settings.Store, has bool, literals []settings.Value) {
 	for name, v := range s.env.Values {
-		if !driverName.MatchString(name) {
+		if !settings.DriverName(name) {
 			continue
 		}
 		for _, kind := range kinds {
@@ -141,8 +143,6 @@ func (s *serving) choose(kinds []string, given settings.Store, has bool, literal
 	s.server(kind, given, has, literals, "its driver")
 }
 
-var driverName = lazyregexp.New(`(?i)(?:DB|DATABASE)_?(?:DRIVER|TYPE|DIALECT|ENGINE|CONNECTION)$`)
-
 // server settles on a database with a server, with the words of the settings, of a configuration
 // file or of the code.
 func (s *serving) server(kind string, given settings.Store, has bool, literals []settings.Value, source string) {
@@ -157,18 +157,7 @@ func (s *serving) server(kind string, given settings.Store, has bool, literals [
 			return
 		}
 	}
-	store := settings.Store{Kind: kind}
-	for name, a := range s.asked() { // the defaults of the parts
-		switch settings.Role(name) {
-		case "user":
-			store.User = a.fallback
-		case "password":
-			store.Password = a.fallback
-		case "name":
-			store.Name = a.fallback
-		}
-	}
-	s.settle(store, source)
+	s.settle(settings.Store{Kind: kind}, source)
 }
 
 var pings = lazyregexp.New(`\.Ping\(|\bDial(?:Config|Context|URL)?\(`)

@@ -46,7 +46,6 @@ type serving struct {
 	framework string
 	files     []source // that the application imports, itself included
 	all       []source // of the repository, without tests
-	refs      references
 	app       app
 	dir       string // where the service is started, "" is the root of the tree
 	manifest  string // the folder of its manifest
@@ -64,7 +63,6 @@ func (l Language) Serve(p lang.Project, framework string) (schemas.Recipe, error
 		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoFramework, Detail: framework + " services are not started by rule; those of " + strings.Join(sortedKeys(rules), ", ") + " are"}
 	}
 	s := &serving{p: p, framework: framework, files: program(p.Solution), values: map[string]string{}}
-	s.refs = referencesOf(s.files)
 	if err := rule.find(s); err != nil {
 		return schemas.Recipe{}, err
 	}
@@ -129,7 +127,7 @@ func (s *serving) pythonPath() string {
 // seeds reports whether something that runs before or at the start uses the login.
 func (s *serving) seeds() bool {
 	for name := range s.values {
-		if (strings.Contains(name, "SUPERUSER") || strings.Contains(name, "ADMIN")) && s.refs.has(name) {
+		if (strings.Contains(name, "SUPERUSER") || strings.Contains(name, "ADMIN")) && s.names(name) {
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package python
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -95,9 +94,10 @@ func (s *serving) brokers() {
 				at, ok = s.importer(b.Python)
 			}
 		}
-		for _, name := range sortedKeys(s.refs) {
-			if v := s.env.Values[name]; !ok && (settings.KindOf(v.Text) == kind || settings.KindOf(s.refs[name].fallback) == kind) {
-				at, ok = cmp.Or(v.Source, s.refs[name].source), true
+		asked := s.asked().Values
+		for _, name := range sortedKeys(asked) {
+			if !ok && settings.KindOf(asked[name].Text) == kind {
+				at, ok = asked[name].Source, true
 			}
 		}
 		if ok {
@@ -178,11 +178,11 @@ func filter(in []databaseURL, keep func(databaseURL) bool) []databaseURL {
 	return slices.DeleteFunc(slices.Clone(in), func(l databaseURL) bool { return !keep(l) })
 }
 
-// asked are the settings that the code asks for; those of other containers are not.
+// asked are the settings whose name the program has; those of other containers are not.
 func (s *serving) asked() *settings.Settings {
 	out := &settings.Settings{Values: map[string]settings.Value{}}
 	for name, v := range s.env.Values {
-		if s.refs.has(name) || s.refs.has(strings.ToUpper(name)) {
+		if s.names(name) {
 			out.Values[name] = v
 		}
 	}
@@ -227,7 +227,7 @@ func (s *serving) driven() error {
 		if !ok || settings.Supported(b.Kind) {
 			continue
 		}
-		if settings.Stores(b.Kind) || s.demands(b.Kind) {
+		if settings.Stores(b.Kind) {
 			return &lang.Refusal{Reason: schemas.NoDatabase, Detail: b.Kind + ", which " + at + " imports a client of"}
 		}
 	}
@@ -242,16 +242,6 @@ func (s *serving) driven() error {
 	}
 	s.evidence("service.database", "none", "no driver, and no URL of a database")
 	return nil
-}
-
-// demands reports whether a variable with the name of a broker must be set.
-func (s *serving) demands(kind string) bool {
-	for name, ref := range s.refs {
-		if ref.required && strings.Contains(name, strings.ToUpper(kind)) {
-			return true
-		}
-	}
-	return false
 }
 
 // forget leaves out the variables that name a database of another kind.
@@ -283,137 +273,58 @@ func (s *serving) settle(store settings.Store, source string) error {
 	return nil
 }
 
-var urlVariable = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|MYSQL|MARIADB|SQL|SQLALCHEMY)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING)$|^(?:DATABASE|DSN)$`)
-
-// environment gives every variable that the code asks for a value: that of the repository, or
-// a harmless one where the code cannot do without.
+// environment gives the service what the repository gives it. What it lacks then its first start tells.
 func (s *serving) environment() {
-	names := sortedKeys(s.refs)
-	for name := range s.env.Values {
-		if strings.HasPrefix(name, "FLASK_") && name != "FLASK_APP" && name != "FLASK_RUN_PORT" && name != "FLASK_RUN_HOST" && !s.refs.has(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		value, source := s.valueOf(name)
-		if source == "" || settings.Reserved(name) {
-			continue
-		}
-		s.values[name] = value
-		shown := value
+	given := s.env.Given(settings.Servers{Store: s.store, Brokers: s.service.Brokers})
+	for _, name := range sortedKeys(given) {
+		s.values[name] = given[name].Text
+		shown := given[name].Text
 		if len(shown) > 120 {
 			shown = shown[:120] + "…"
 		}
-		s.evidence("service.environment", name+"="+shown, source)
+		s.evidence("service.environment", name+"="+shown, given[name].Source)
 	}
 	s.debug()
-	s.dotenv()
 }
 
-// valueOf is the value of one variable; source is "" where it is left unset.
-func (s *serving) valueOf(name string) (value, source string) {
-	ref := s.refs[name]
-	given, ok := s.env.Values[name]
-	if !ok {
-		if g, low := s.env.Values[strings.ToLower(name)]; low {
-			given, ok = g, true
-		}
-	}
-	if value, source := s.served(name, ref, given.Text, ok); source != "" {
-		return value, source
-	}
-	if s.service.Database == schemas.DatabaseSQLite {
-		if urlVariable.MatchString(name) && (strings.HasPrefix(given.Text, "sqlite:////") || !ok && ref.required) {
-			scheme := "sqlite"
-			if _, async := s.matches(asyncEngine); async {
-				scheme = "sqlite+aiosqlite"
-			}
-			return scheme + ":///./service.db", ref.source
-		}
-	}
-	switch {
-	case settings.SecretKey(name) && (ok && settings.Placeholder(given.Text) || !ok && ref.fallback == "" && !ref.field):
-		return settings.Made(name), "made up: " + ref.source + " asks for it"
-	case ok && (given.Text != "" || !ref.required):
-		return given.Text, given.Source
-	case ref.required && ref.field:
-		return settings.MadeFor(name, ref.typ), "made up: " + ref.source + " requires it"
-	case ref.required:
-		return settings.Made(name), "made up: " + ref.source + " asks for it"
-	}
-	return "", ""
-}
+var debugFlag = lazyregexp.New(`\bget_debug_flag\b|\bFLASK_DEBUG\b`)
 
-// served is the value of a variable that says where a database or broker beside the service is;
-// source is "" where it says nothing of one.
-func (s *serving) served(name string, ref asking, given string, ok bool) (value, source string) {
-	if v, kind, ok := settings.Broker(s.service.Brokers, name, given, ref.fallback); ok {
-		return v, kind
+// DatabaseURL implements lang.Server: SQLAlchemy is told its driver, where a recipe installs one for asyncio.
+func (Language) DatabaseURL(r schemas.Recipe) string {
+	has := func(dist string) bool {
+		return slices.ContainsFunc(r.Requirements, func(line string) bool { return distName(line) == dist })
 	}
-	kind := s.service.Database
-	if !settings.Serves(kind) || settings.ForTests(name) {
-		return "", ""
-	}
-	role := settings.Role(name)
-	if s.env.HostOf(name, given) {
-		role = "host"
-	}
-	switch {
-	case settings.KindOf(given) == kind:
-		return s.store.Fit(given), cmp.Or(s.env.Values[name].Source, s.env.Values[strings.ToLower(name)].Source)
-	case role != "" && settings.KindOf(ref.fallback) == "":
-		return s.store.Part(role, given, ref.fallback), "the database"
-	case urlVariable.MatchString(name) && (ref.required || ok && given == "" || settings.KindOf(ref.fallback) == kind):
-		if settings.KindOf(ref.fallback) == kind && !strings.ContainsAny(ref.fallback, "{%") {
-			return s.store.Fit(ref.fallback), ref.source
-		}
-		return s.store.URL(s.scheme()), ref.source
-	}
-	return "", ""
-}
-
-var (
-	asyncEngine = lazyregexp.New(`\bcreate_async_engine\b|\basyncpg\b|\baiosqlite\b`)
-	debugFlag   = lazyregexp.New(`\bget_debug_flag\b|\bFLASK_DEBUG\b`)
-)
-
-// scheme is the scheme of the URLs that the code reads.
-func (s *serving) scheme() string {
-	if s.service.Database == schemas.DatabaseMySQL {
-		return s.mysqlScheme()
-	}
-	if _, ok := s.importer([]string{"databases", "asyncpg", "tortoise", "aiopg"}); ok {
-		if _, engine := s.matches(asyncEngineOnly); !engine {
-			return "postgresql"
-		}
-	}
-	for _, r := range s.recipe.Requirements {
-		if distName(r) == "asyncpg" {
-			if _, ok := s.matches(asyncEngineOnly); ok {
-				return "postgresql+asyncpg"
-			}
-		}
-	}
-	return "postgresql"
-}
-
-// mysqlScheme names the driver that the code or its requirements have.
-func (s *serving) mysqlScheme() string {
-	drivers := []string{"pymysql", "mysqldb", "mysqlconnector"}
-	if _, ok := s.matches(asyncEngineOnly); ok {
-		drivers = []string{"aiomysql", "asyncmy"}
-	}
+	alchemy := has("sqlalchemy") && !has("databases")
+	scheme := schemes[r.Service.Database]
 	for _, d := range drivers {
-		module := cmp.Or(map[string]string{"mysqldb": "mysqlclient", "mysqlconnector": "mysql-connector-python"}[d], d)
-		if slices.ContainsFunc(s.recipe.Requirements, func(r string) bool { return distName(r) == module }) {
-			return "mysql+" + d
+		if d.kind == r.Service.Database && has(d.dist) && (alchemy || d.always) {
+			scheme += "+" + d.name
+			break
 		}
 	}
-	return "mysql+" + drivers[0]
+	if r.Service.Database == schemas.DatabaseSQLite {
+		return scheme + ":///./service.db"
+	}
+	return settings.Of(*r.Service).Store.URL(scheme)
 }
 
-var asyncEngineOnly = lazyregexp.New(`\b(?:create_async_engine|AsyncEngine)\b`)
+// schemes are those of the URLs of databases.
+var schemes = map[string]string{schemas.DatabaseSQLite: "sqlite", schemas.DatabasePostgres: "postgresql", schemas.DatabaseMySQL: "mysql"}
+
+// drivers are what a URL is told behind its scheme, where a recipe installs it: those for asyncio, and all of MySQL, whose first one is not
+// the one that is mostly installed.
+var drivers = []struct {
+	kind, dist, name string
+	always           bool // whether SQLAlchemy asks or not
+}{
+	{schemas.DatabasePostgres, "asyncpg", "asyncpg", false},
+	{schemas.DatabaseSQLite, "aiosqlite", "aiosqlite", false},
+	{schemas.DatabaseMySQL, "aiomysql", "aiomysql", true},
+	{schemas.DatabaseMySQL, "asyncmy", "asyncmy", true},
+	{schemas.DatabaseMySQL, "pymysql", "pymysql", true},
+	{schemas.DatabaseMySQL, "mysqlclient", "mysqldb", true},
+	{schemas.DatabaseMySQL, "mysql-connector-python", "mysqlconnector", true},
+}
 
 // debug sets the switch by which a Flask program chooses its settings for development: its
 // settings for production ask for what only its owner has.
@@ -424,18 +335,5 @@ func (s *serving) debug() {
 	if at, ok := s.matches(debugFlag); ok {
 		s.values["FLASK_DEBUG"] = "1"
 		s.evidence("service.environment", "FLASK_DEBUG=1", at)
-	}
-}
-
-var opensDotenv = lazyregexp.New(`["'][\w./]*\.env["']|load_dotenv|dotenv_values`)
-
-// dotenv writes the .env that people copy from the example.
-func (s *serving) dotenv() {
-	if s.env.Example == "" || s.env.Own {
-		return
-	}
-	if at, ok := s.matches(opensDotenv); ok {
-		s.service.Files = map[string]string{path.Join(s.dir, ".env"): s.env.Dotenv(s.values)}
-		s.evidence("service.files", path.Join(s.dir, ".env")+" from "+s.env.Example, at)
 	}
 }
