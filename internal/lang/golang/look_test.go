@@ -62,11 +62,13 @@ func lookAt(t *testing.T, files map[string]string, ask string) look.Report {
 			"--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
 			"--symlink", "usr/lib64", "/lib64", "--ro-bind", "/etc", "/etc", "--ro-bind", goRoot, goRoot, "--dev", "/dev", "--proc", "/proc", "--bind", filepath.Join(root, "tmp"), "/tmp",
 			"--bind", filepath.Join(root, "env"), "/opt/env", "--bind", filepath.Join(root, "home"), "/home/tester", "--bind", filepath.Join(root, "testbed"), "/testbed",
-			"--clearenv", "--setenv", "PATH", goRoot + "/bin:/usr/bin:/bin", "--setenv", "HOME", "/home/tester", "--setenv", "GOCACHE", "/home/tester/cache",
+			"--clearenv", "--setenv", "PATH", goRoot + "/bin:/usr/bin:/bin", "--setenv", "HOME", "/home/tester",
 			"--setenv", "GOTOOLCHAIN", "local", "--setenv", "GOPROXY", "off", "--setenv", "GOFLAGS", "-mod=mod", "--setenv", look.File, look.Path, "--setenv", "P", server, "--chdir", "/testbed", "--",
 		}
-		if cache := modCacheOf(); cache != "" {
-			args = slices.Insert(args, slices.Index(args, "--chdir"), "--ro-bind", cache, cache, "--setenv", "GOMODCACHE", cache)
+		for name, bind := range map[string]string{"GOMODCACHE": "--ro-bind", "GOCACHE": "--bind"} { // those of who runs this test
+			if cache := goEnv(name); cache != "" {
+				args = slices.Insert(args, slices.Index(args, "--chdir"), bind, cache, cache, "--setenv", name, cache)
+			}
 		}
 		out, err := exec.CommandContext(context.Background(), "bwrap", append(args, argv...)...).CombinedOutput()
 		if err != nil {
@@ -82,8 +84,8 @@ func lookAt(t *testing.T, files map[string]string, ask string) look.Report {
 	return look.Read(told)
 }
 
-func modCacheOf() string {
-	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+func goEnv(name string) string {
+	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {
 		return ""
 	}
