@@ -63,7 +63,7 @@ type Fact struct {
 	Set     bool   `json:"set,omitempty"`
 	Default string `json:"default,omitempty"`
 
-	// dial: it connects to host:port. listen: it listens on host:port, and takes connections. file: it opens a file that is
+	// dial: it connects to host:port, or looks for host: alone. listen: it listens on host:port, and takes connections. file: it opens a file that is
 	// not there (Path).
 	Addr string `json:"addr,omitempty"`
 

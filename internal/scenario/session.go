@@ -101,6 +101,9 @@ func (s *session) send(r *route, c contract.Case) contract.Answer {
 
 // inShort is what was asked and answered, for people.
 func inShort(w contract.Wire, a contract.Answer) string {
+	if a.Failed != "" {
+		return "nobody answers: " + a.Failed
+	}
 	sent := ""
 	if len(w.Body) > 0 {
 		sent = "sent " + cut(w.Body) + ", "

@@ -4,7 +4,9 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/look"
 	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
@@ -67,4 +69,48 @@ func withEngine(r schemas.Recipe, kind, host string) schemas.Recipe {
 		}
 		return c
 	})
+}
+
+// calledFor is a recipe whose database has the name and the user that the log of a service misses; false where it misses none.
+func calledFor(r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
+	s := *r.Service
+	if !settings.Serves(s.Database) {
+		return r, false
+	}
+	if x := noDatabase.FindSubmatch(log); x != nil {
+		s.DBName = string(x[1]) + string(x[2])
+	}
+	if x := noRole.FindSubmatch(log); x != nil {
+		s.DBUser = string(x[1])
+	}
+	if s.DBName == r.Service.DBName && s.DBUser == r.Service.DBUser {
+		return r, false
+	}
+	before := max(0, len(r.Build)-len(serve.Prepare(*r.Service)))
+	r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: "service.database", Value: s.DBUser + "@" + s.DBName, Source: "its log misses them"})
+	return served(r, s, before, adding(nil)), true
+}
+
+var (
+	noDatabase = lazyregexp.New(`database \\?"(\w+)\\?" does not exist|Unknown database '(\w+)'`)
+	noRole     = lazyregexp.New(`role \\?"(\w+)\\?" does not exist`)
+)
+
+// lead gives a service whose database has a server the usual variables that say where it is, after the service looked for it on
+// another host: one that takes its whole environment asks for no name. This is a guess.
+func (g *gift) lead(dials []look.Fact) {
+	if !settings.Serves(g.s.Database) {
+		return
+	}
+	for _, f := range dials {
+		host, port, err := net.SplitHostPort(f.Addr)
+		if kind := settings.KindAt(port); err != nil || port != "" && kind != g.s.Database || host == "localhost" || net.ParseIP(host) != nil {
+			continue
+		}
+		for _, prefix := range []string{"DATABASE", "DB", strings.ToUpper(g.s.Database)} {
+			if _, has := g.s.Start.Env[prefix+"_HOST"]; !has {
+				g.give(look.Fact{Name: prefix + "_HOST", At: f.At}, settings.Loopback, "it looks for "+f.Addr)
+			}
+		}
+	}
 }

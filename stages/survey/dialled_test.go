@@ -65,3 +65,41 @@ func TestDialled(t *testing.T) {
 		}
 	}
 }
+
+// TestCalledFor: the next start has the database and the user that a log misses, and where the service looks for a host the usual
+// variables lead to ours.
+func TestCalledFor(t *testing.T) {
+	t.Parallel()
+	s := schemas.Service{Database: "postgres", DBPort: 5432, DBName: "service", DBUser: "service", Start: schemas.Command{Argv: []string{"serve"}, Env: map[string]string{"DB_HOST": "x"}}}
+	r := schemas.Recipe{Service: &s, Build: append([]schemas.Command{{Argv: []string{"build"}}}, serve.Prepare(s)...)}
+	for log, want := range map[string]string{
+		`FATAL: database "shop" does not exist (SQLSTATE 3D000)`:         "service@shop",
+		`pq: role "boss" does not exist`:                                 "boss@service",
+		`{"msg":"FATAL: database \"shop\" does not exist"}`:              "service@shop",
+		`Error 1049: Unknown database 'shop'`:                            "service@shop",
+		`database "service" does not exist`:                              "",
+		`listening on 8080`:                                              "",
+		"role \"boss\" does not exist\ndatabase \"shop\" does not exist": "boss@shop",
+	} {
+		got, found := calledFor(r, []byte(log))
+		text := ""
+		if found {
+			text = got.Service.DBUser + "@" + got.Service.DBName
+		}
+		if text != want {
+			t.Errorf("%s: %q, want %q", log, text, want)
+		}
+		if diff := cmp.Diff(append([]schemas.Command{{Argv: []string{"build"}}}, serve.Prepare(*got.Service)...), got.Build); diff != "" {
+			t.Errorf("%s: it is built otherwise than it is prepared (-want +got):\n%s", log, diff)
+		}
+	}
+	g := &gift{made: map[string]string{}, s: s}
+	g.lead([]look.Fact{{Addr: "localhost:5432"}, {Addr: "10.0.0.1:5432"}, {Addr: "cache:6379"}})
+	if len(g.made) != 0 {
+		t.Errorf("made %v", g.made)
+	}
+	g.lead([]look.Fact{{Addr: "store:"}})
+	if diff := cmp.Diff(map[string]string{"DATABASE_HOST": "127.0.0.1", "POSTGRES_HOST": "127.0.0.1"}, g.made); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

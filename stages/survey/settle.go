@@ -38,10 +38,16 @@ const allNamed = 3
 func (t settling) next(r schemas.Recipe, l looked) (schemas.Recipe, bool) {
 	found := false
 	if l.not != nil {
+		var renamed bool
 		r, found = dialled(r, l.told.Dials)
+		r, renamed = calledFor(r, l.not.Log)
+		found = found || renamed
 	}
 	s := *r.Service
 	g := &gift{made: map[string]string{}, s: s}
+	if l.not != nil {
+		g.lead(l.told.Dials)
+	}
 	lacks := lacking(s, l.told)
 	for _, f := range lacks {
 		value, source := t.needed(r, l, f)
