@@ -144,7 +144,7 @@ var Reasons = []ReasonText{
 	{NotStarted, "the service ends or does not answer when it is started by rule, at the head and at service.walk_back commits before it", "explain prints the command, environment, port and last lines; service.walk_back tries more commits"},
 	{SilentGroup, "fewer of the group's endpoints answer a good request than service.min_answered, or no answer is the same in all replays", "lower the share; nothing for endpoints that need mail or another service"},
 	{SmallGroup, "the group has fewer endpoints than service.min_endpoints", "lower service.min_endpoints"},
-	{NamelessGroup, "no handler of the group has a name: a function that is written where its route is declared is not masked", "nothing: no setting masks such a function"},
+	{NamelessGroup, "no function of the tree is known to answer one of the group's endpoints", "nothing: what a library answers is not masked"},
 	{NoReadBack, "nothing that the group's endpoints make shows in the answer to another request", "nothing: the cases would say little"},
 	{Outbound, "the service asks the network outside at its start or to answer; there is none in the sandbox", "nothing: what others answer is not the code's own behaviour"},
 	{MixedSource, "less of the release's code than library.min_language is in one language that is asked for", "lower the share; nothing for a language that benchmint does not build"},

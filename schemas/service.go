@@ -39,9 +39,10 @@ type Proposal struct {
 // Deploy is what the environment variant of a service task asks for beside the handlers: its
 // starter has no environment files, and its solution a Dockerfile of ours.
 type Deploy struct {
-	Image string `json:"image"` // that the Dockerfile begins with
-	Port  int    `json:"port"`  // that the service listens on
-	Files Digest `json:"files"` // blob of the solution's environment files (package deploy)
+	Image string `json:"image"`          // that the Dockerfile begins with
+	Port  int    `json:"port"`           // that the service listens on
+	Files Digest `json:"files"`          // blob of the solution's environment files (package deploy)
+	Bare  bool   `json:"bare,omitempty"` // the statement has no notes on how to write a Dockerfile
 }
 
 // VariantEnv is the key of the environment variant in an ID.

@@ -100,6 +100,9 @@ func (i instruction) text() string {
 func (i instruction) environment(b *strings.Builder, d schemas.Deploy) {
 	fmt.Fprintf(b, "\nThe service has no environment yet: no Dockerfile, no compose file, no start script. Write `%s` in the root of the project. It is built with the project as its context, and the container that starts from it must serve on port %d, on all addresses, within a minute.\n\n", deploy.Dockerfile, d.Port)
 	fmt.Fprintf(b, "- The image begins with `FROM %s`, which is Debian with %s; no other image can be had.\n", d.Image, i.toolchains())
+	if d.Bare {
+		return
+	}
 	b.WriteString("- The engine's classic builder builds it: without `# syntax` lines, heredocs, and options of `RUN` such as `--mount`.\n")
 	b.WriteString("- Everything that the service needs is installed while the image is built. Commands reach the package indexes then, and nothing else; the container has no network but the one that it is asked over.\n")
 	if s := i.service; s != nil {

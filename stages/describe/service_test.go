@@ -53,4 +53,11 @@ func TestInstruction(t *testing.T) {
 	if strings.Contains(got, "Sent title") {
 		t.Errorf("a value that was sent is told:\n%s", got)
 	}
+	for bare, notes := range map[bool]int{false: 4, true: 1} { // the image that must be used is none
+		i.start.Deploy = &schemas.Deploy{Image: "base:1", Port: 5000, Bare: bare}
+		_, asked, _ := strings.Cut(i.text(), "The service has no environment yet")
+		if got := strings.Count(asked, "\n- "); got != notes || !strings.Contains(asked, "`FROM base:1`") {
+			t.Errorf("bare %t: %d notes in\n%s", bare, got, asked)
+		}
+	}
 }

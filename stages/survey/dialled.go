@@ -92,8 +92,8 @@ func calledFor(r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
 }
 
 var (
-	noDatabase = lazyregexp.New(`database \\?"(\w+)\\?" does not exist|Unknown database '(\w+)'`)
-	noRole     = lazyregexp.New(`role \\?"(\w+)\\?" does not exist`)
+	noDatabase = lazyregexp.New(`database \\?"([\w-]+)\\?" does not exist|Unknown database '([\w-]+)'`)
+	noRole     = lazyregexp.New(`role \\?"([\w-]+)\\?" does not exist`)
 )
 
 // lead gives a service whose database has a server the usual variables that say where it is, after the service looked for it on

@@ -68,7 +68,7 @@ func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: endpoints[name]}
 		switch {
 		case len(g.Handlers()) == 0:
-			g.Refused, g.Detail = schemas.NamelessGroup, fmt.Sprintf("none of the handlers of its %d endpoints has a name", len(g.Endpoints))
+			g.Refused, g.Detail = schemas.NamelessGroup, fmt.Sprintf("none of its %d endpoints is known to be answered by a function of the tree", len(g.Endpoints))
 		case len(g.Endpoints) < s.config.MinEndpoints:
 			g.Refused, g.Detail = schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
 		}

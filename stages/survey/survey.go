@@ -41,6 +41,8 @@ type Config struct {
 	WalkBack     int      `json:"walk_back"` // earlier commits that are tried
 	// Env asks for the environment variant of each group, too.
 	Env bool `json:"env,omitempty"`
+	// Bare leaves the notes out of what the environment variant is asked for.
+	Bare bool `json:"bare,omitempty"`
 	// Allow are findings of package secrets that are known to be none.
 	Allow secrets.Allow `json:"allow,omitempty"`
 }
@@ -326,6 +328,7 @@ func (s *Surveyor) kept(r schemas.Recipe) (recipe schemas.Digest, d *schemas.Dep
 	if err != nil {
 		return "", nil, err
 	}
+	deploy.Bare = s.config.Bare
 	if deploy.Files, err = s.blobs.Put(files); err != nil {
 		return "", nil, fmt.Errorf("keeping the environment of a service: %w", err)
 	}

@@ -106,6 +106,9 @@ func (t *trials) next(ctx context.Context, l trial, n int) (schemas.Recipe, bool
 		t.back = true
 		return *t.good, true, nil
 	}
+	if more, ok := toldToServe(l.recipe, l.not.Log); ok {
+		return more, true, nil
+	}
 	repaired, ok, err := t.loop.Repair(ctx, t.w.Builder, t.project, l.recipe, append([]byte(l.not.Why+"\n"), l.not.Log...))
 	switch {
 	case err != nil || ok:

@@ -97,3 +97,31 @@ func otherForm(r schemas.Recipe, not *contract.NotReady) (schemas.Recipe, bool) 
 	}
 	return r, false
 }
+
+// serveCommands are the commands of programs that serve, the likeliest first.
+var serveCommands = []string{"serve", "server", "api", "start", "run", "http", "web", "rest"}
+
+// toldToServe is a recipe whose program is given a command that serves, where its log is a list of its commands with that one; false
+// where it is none, or was given a word already.
+func toldToServe(r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
+	if len(r.Service.Start.Argv) != 1 {
+		return r, false
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(log)) {
+		if words := strings.Fields(line); len(words) > 0 && strings.TrimLeft(line, " \t") != line {
+			listed[words[0]] = true
+		}
+	}
+	for _, name := range serveCommands {
+		if !listed[name] || len(listed) < 2 {
+			continue
+		}
+		s := *r.Service
+		s.Start.Argv = append(slices.Clone(s.Start.Argv), name)
+		r.Service = &s
+		r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: "service.start", Value: name, Source: "its log lists this command"})
+		return r, true
+	}
+	return r, false
+}

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,30 @@ func TestOtherForm(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// TestToldToServe: a program that lists its commands is given the one that serves, once.
+func TestToldToServe(t *testing.T) {
+	t.Parallel()
+	recipe := func(argv ...string) schemas.Recipe {
+		return schemas.Recipe{Service: &schemas.Service{Start: schemas.Command{Argv: argv}}}
+	}
+	const list = "Please specify one command of: backup, server\n\nAvailable commands:\n  backup   make one\n  server   run it\n"
+	for name, c := range map[string]struct {
+		argv []string
+		log  string
+		want []string
+	}{
+		"listed":       {[]string{"app"}, list, []string{"app", "server"}},
+		"told_already": {[]string{"app", "api"}, list, nil},
+		"no_list":      {[]string{"app"}, "  server failed\n", nil},
+		"not_indented": {[]string{"app"}, "server\nbackup\n", nil},
+	} {
+		got, ok := toldToServe(recipe(c.argv...), []byte(c.log))
+		if ok != (c.want != nil) || ok && !slices.Equal(got.Service.Start.Argv, c.want) {
+			t.Errorf("%s: %t %v", name, ok, got.Service.Start.Argv)
 		}
 	}
 }
