@@ -46,8 +46,7 @@ var gateSamples = map[string]map[string][]int{
 		"hostile-python": {1, 3, 5, 9, 10},
 	},
 	"docker": {
-		"golden-python": {11}, "golden-go": {13},
-		"hostile-python": {2, 4, 6},
+		"golden-python": {11}, "hostile-python": {2, 4, 6},
 	},
 }
 
@@ -375,6 +374,9 @@ func TestSamples(t *testing.T) {
 		t.Run("golden", func(t *testing.T) {
 			golden := b.load(t, "golden-")
 			compare(t, b.mint(t, "golden", everything+twoAtOnce, golden), golden)
+			if b.kind == "docker" && !*allSamples {
+				return // what holds of any dataset is held to bubblewrap's
+			}
 			t.Run("check", func(t *testing.T) { b.must(t, "check", "golden") })
 			t.Run("again", func(t *testing.T) { b.again(t) })
 			t.Run("prove", func(t *testing.T) { b.prove(t) })

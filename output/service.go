@@ -17,10 +17,13 @@ type Service struct {
 	Group     string             `json:"group"`
 	Framework string             `json:"framework"`
 	Endpoints []schemas.Endpoint `json:"endpoints"` // by path, then method
-	Database  string             `json:"database"`  // "", sqlite, postgres
+	Database  string             `json:"database"`  // "", sqlite, postgres, mysql
 	// BaseImage is the image that the solver's Dockerfile begins with, in the environment variant;
 	// "" where the environment is the task's.
 	BaseImage string `json:"base_image,omitempty"`
+	// Hints says whether the statement of the environment variant has notes on how to write the Dockerfile; nil where the
+	// environment is the task's.
+	Hints *bool `json:"hints,omitempty"`
 	// Clock says how the cases were held against time: shifted (a run 400 days ahead) or later (a
 	// run at another moment, where the clock of the runtime cannot be set).
 	Clock string `json:"clock"`
@@ -52,11 +55,16 @@ func serviceOf(t Task) *Service {
 	if serve.Shifts(t.Environment.Recipe) {
 		clock = ClockShifted
 	}
+	var hints *bool
+	if d := t.Start.Deploy; d != nil {
+		has := !d.Bare
+		hints = &has
+	}
 	cases, endpoints := asked(casesIn(t.TestPatch), t.Start.Group.Name)
 	return &Service{
 		Category: categoryOf(t.Start.Group.Name, t.Start.Group.Endpoints), Cases: cases, EndpointsAsked: endpoints,
 		Release: c.Release.Tag, Group: t.Start.Group.Name, Framework: t.Start.Group.Framework, Endpoints: t.Start.Group.Endpoints,
-		Database: r.Database, BaseImage: r.Image, Clock: clock, Masked: maskedOf(*m), Difficulty: difficultyOf(t), ZeroWork: t.Proof.ZeroWork(nil),
+		Database: r.Database, BaseImage: r.Image, Hints: hints, Clock: clock, Masked: maskedOf(*m), Difficulty: difficultyOf(t), ZeroWork: t.Proof.ZeroWork(nil),
 	}
 }
 

@@ -67,8 +67,7 @@ const FunctionDivider = "::"
 type Slice struct {
 	Module   string   `json:"module,omitempty"`   // path of a source file
 	Function string   `json:"function,omitempty"` // path::Class.method
-	Handlers []string `json:"handlers,omitempty"` // of a group of endpoints: path::Class.method, sorted
-	Made     []string `json:"made,omitempty"`     // of Handlers, those that return the function that answers
+	Handlers []string `json:"handlers,omitempty"` // of a group of endpoints: path::Class.method, path::setup:12, sorted
 	// Name is what the ID has of it, before it is made fit for one: no two slices of a release
 	// have the same, whatever their case.
 	Name string `json:"name"`
@@ -90,6 +89,9 @@ func (s Slice) Holds(function string) bool {
 	}
 	return strings.HasPrefix(function, s.Module+FunctionDivider)
 }
+
+// LineDivider stands before the line of a function without a name, behind the function around it: setup:12.
+const LineDivider = ":"
 
 // FunctionName is how records name a function: path::Class.method.
 func FunctionName(path, name string) string { return RecordPath(path) + FunctionDivider + name }

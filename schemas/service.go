@@ -39,9 +39,10 @@ type Proposal struct {
 // Deploy is what the environment variant of a service task asks for beside the handlers: its
 // starter has no environment files, and its solution a Dockerfile of ours.
 type Deploy struct {
-	Image string `json:"image"` // that the Dockerfile begins with
-	Port  int    `json:"port"`  // that the service listens on
-	Files Digest `json:"files"` // blob of the solution's environment files (package deploy)
+	Image string `json:"image"`          // that the Dockerfile begins with
+	Port  int    `json:"port"`           // that the service listens on
+	Files Digest `json:"files"`          // blob of the solution's environment files (package deploy)
+	Bare  bool   `json:"bare,omitempty"` // the statement has no notes on how to write a Dockerfile
 }
 
 // VariantEnv is the key of the environment variant in an ID.
@@ -50,16 +51,11 @@ const VariantEnv = "env"
 // Deployed reports whether the service is built from the Dockerfile of its tree.
 func (r Recipe) Deployed() bool { return r.Service != nil && r.Service.Image != "" }
 
-// Handlers are the functions that answer the endpoints, or make those that do, sorted, each once.
-func (g Group) Handlers() []string { return g.handlers(func(Endpoint) bool { return true }) }
-
-// Made are those of Handlers that return the function that answers.
-func (g Group) Made() []string { return g.handlers(func(e Endpoint) bool { return e.Made }) }
-
-func (g Group) handlers(of func(Endpoint) bool) []string {
+// Handlers are the functions that answer the endpoints, sorted, each once.
+func (g Group) Handlers() []string {
 	var out []string
 	for _, e := range g.Endpoints {
-		if e.Handler != "" && of(e) {
+		if e.Handler != "" {
 			out = append(out, e.Handler)
 		}
 	}
@@ -77,8 +73,7 @@ var Frameworks = []string{
 type Endpoint struct {
 	Method  string `json:"method"`            // GET
 	Path    string `json:"path"`              // /api/articles/{slug}
-	Handler string `json:"handler,omitempty"` // path::Class.method; "" is a function without a name
-	Made    bool   `json:"made,omitempty"`    // Handler is called where the route is declared, and returns the function that answers
+	Handler string `json:"handler,omitempty"` // path::Class.method, or path::setup:12, a function without a name; "" is none of the tree
 	// Takes is what the service was seen to take, as far as it is known; nil where nothing is.
 	Takes *Takes `json:"takes,omitempty"`
 }
@@ -100,6 +95,14 @@ const (
 	DatabaseNone     = ""
 	DatabaseSQLite   = "sqlite"
 	DatabasePostgres = "postgres"
+	DatabaseMySQL    = "mysql" // MariaDB
+)
+
+// BrokerRedis is a cache or broker that a service can have beside its database, and RedisPort
+// where it listens.
+const (
+	BrokerRedis = "redis"
+	RedisPort   = 6379
 )
 
 // Service says how the service of a recipe is started. Everything in it happens in one
@@ -124,6 +127,8 @@ type Service struct {
 	DBUser   string `json:"database_user,omitempty"`
 	// DBPassword is a word of the repository's own examples, or ours; it protects nothing.
 	DBPassword string `json:"database_password,omitempty"`
+	// Brokers are the caches and brokers beside the database, sorted.
+	Brokers []string `json:"brokers,omitempty"`
 	// Copied says that the service writes beside its tree (../gorm.db): it runs in a copy
 	// whose parent it may write to.
 	Copied bool `json:"copied,omitempty"`
@@ -136,6 +141,11 @@ type Service struct {
 	Login *Login `json:"login,omitempty"`
 	// Tester is the recipe of the environment that the suite runs in, apart from the service.
 	Tester *Recipe `json:"tester,omitempty"`
+}
+
+// Needs reports whether a kind of database, cache or broker is started with the service.
+func (s Service) Needs(kind string) bool {
+	return s.Database == kind || slices.Contains(s.Brokers, kind)
 }
 
 // Login is a user with a password that a repository's own example settings name.

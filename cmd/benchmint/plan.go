@@ -88,7 +88,7 @@ func maskConfig(c *config.Config) mask.Config {
 func surveyConfig(c *config.Config) survey.Config {
 	return survey.Config{
 		Frameworks: c.Service.Frameworks, Languages: c.Filters.Languages, MinAnswered: c.Service.MinAnswered,
-		MinEndpoints: c.Service.MinEndpoints, WalkBack: c.Service.WalkBack, Env: c.Service.Env, Allow: c.Redaction.Allow,
+		MinEndpoints: c.Service.MinEndpoints, WalkBack: c.Service.WalkBack, Env: c.Service.Env, Bare: c.Service.Env && !c.Service.Hints, Allow: c.Redaction.Allow,
 	}
 }
 

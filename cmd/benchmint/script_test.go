@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/environment/environmenttest"
 	"github.com/benchmint/benchmint/internal/github/githubtest"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/llm/llmtest"
@@ -32,10 +33,13 @@ import (
 )
 
 // setup gives every script a home and a cache of its own: nothing is left on the
-// machine, and nothing of it decides a result.
+// machine, and nothing of it decides a result. Caches that fills make are those of all tests.
 func setup(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
+	if err := environmenttest.ShareCaches(filepath.Join(env.WorkDir, "cache", "benchmint", "sandbox")); err != nil {
+		return err
+	}
 	env.Setenv("NO_COLOR", "1")
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	for _, name := range passed {

@@ -125,6 +125,7 @@ type Service struct {
 	MinF2P       int     // FAIL_TO_PASS cases of a task
 	MinEndpoints int     // that these ask
 	Env          bool    // make the environment variant of each task, too
+	Hints        bool    // tell its solver how the Dockerfile is built and what it has to install
 	WalkBack     int     // earlier commits that are tried where none of a commit's groups will do
 }
 
@@ -251,7 +252,7 @@ func Default() *Config {
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
 		},
 		Library: Library{Releases: 1, Profile: "strict", Slices: []string{schemas.WholeLibrary}, MaxSlices: 10, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
-		Service: Service{Frameworks: schemas.Frameworks, MinAnswered: 0.6, MinF2P: 3, MinEndpoints: 2, WalkBack: 10},
+		Service: Service{Frameworks: schemas.Frameworks, MinAnswered: 0.6, MinF2P: 3, MinEndpoints: 2, Hints: true, WalkBack: 10},
 		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,

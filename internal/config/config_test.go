@@ -47,7 +47,7 @@ filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 5
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
 library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, gpu: true}
-service: {frameworks: [gin], min_answered: 0.4, min_f2p: 5, min_endpoints: 4, env: true, walk_back: 2}
+service: {frameworks: [gin], min_answered: 0.4, min_f2p: 5, min_endpoints: 4, env: true, hints: false, walk_back: 2}
 redaction: {allow: [tests/certs/]}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
 sandbox: {kind: docker, image: "debian:12", cpus: 1.5, memory: 512MiB, processes: 64, disk: 1GB, output: 1MiB, timeout: 1h30m}
@@ -85,7 +85,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
 		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, "docs", true},
-		Service:   Service{[]string{"gin"}, 0.4, 5, 4, true, 2},
+		Service:   Service{[]string{"gin"}, 0.4, 5, 4, true, false, 2},
 		Redaction: Redaction{Allow: []string{"tests/certs/"}},
 		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
 		Sandbox:   Sandbox{Docker, "debian:12", 1.5, 512 << 20, 64, 1e9, 1 << 20, 90 * time.Minute},

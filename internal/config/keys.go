@@ -102,6 +102,7 @@ var Keys = []Key{
 	{Path: "service.min_f2p", Doc: "FAIL_TO_PASS cases that a task has", bind: func(c *Config) any { return &c.Service.MinF2P }},
 	{Path: "service.min_endpoints", Doc: "endpoints of the group that these cases call", bind: func(c *Config) any { return &c.Service.MinEndpoints }},
 	{Path: "service.env", Doc: "make a second task of each group (.service.env), whose solver also writes the Dockerfile; needs sandbox.kind docker", bind: func(c *Config) any { return &c.Service.Env }},
+	{Path: "service.hints", Doc: "tell the solver of the second task how its Dockerfile is built and what it has to install; false is ABC-Bench's instruction without hints", bind: func(c *Config) any { return &c.Service.Hints }},
 	{Path: "service.walk_back", Doc: "earlier commits to try, one after another, if a service does not start or no group of it becomes a task", bind: func(c *Config) any { return &c.Service.WalkBack }},
 
 	{Path: "redaction.allow", Doc: "false alarms of the secrets scan to ignore: RULE:HEX (as in rejects and redactions.jsonl), files, folders/", Example: "[\"jwt:1a2b3c4d\", tests/certs/]", bind: func(c *Config) any { return &c.Redaction.Allow }},

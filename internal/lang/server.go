@@ -13,6 +13,8 @@ type Server interface {
 	// line with its evidence: a recipe with Service, and without lock and tester. A *Refusal
 	// with a reason of survey/ says why it cannot.
 	Serve(p Project, framework string) (schemas.Recipe, error)
+	// DatabaseURL is the URL by which programs of the language, with what a recipe installs, ask the database of its service.
+	DatabaseURL(r schemas.Recipe) string
 	// Look is how a service is started with a hook in it (package look).
 	Look(r schemas.Recipe) Hooked
 	// Answering names the functions of a tree that are behind the routes that the hook of a service told.

@@ -16,13 +16,16 @@
 //
 //	{"fact":"env","name":"PORT","set":false,"at":"/testbed/main.go:12"}
 //	{"fact":"route","framework":"gin","method":"GET","path":"/users/:id","func":"example.com/app/users.(*API).Get-fm"}
+//	{"fact":"answer","stack":[{"func":"example.com/app/users.(*API).Get","file":"/testbed/users/api.go","line":40}]}
 //	{"fact":"dial","addr":"db:5432","at":"/testbed/store.go:30"}
+//	{"fact":"listen","addr":"[::]:8080","at":"/testbed/main.go:40"}
 package look
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,18 +42,20 @@ const (
 
 // Bounds of a report. What is beyond them is left out, and Report.Cut says so.
 const (
-	MaxBytes  = 4 << 20 // of all facts
-	maxLine   = 64 << 10
-	maxRoutes = 2000
-	maxOthers = 1000 // of each other kind
-	maxText   = 1000 // bytes of a name or path
-	maxFields = 200  // of a body, and of each object in it
-	maxDepth  = 6
+	MaxBytes   = 4 << 20 // of all facts
+	maxLine    = 64 << 10
+	maxRoutes  = 2000
+	maxOthers  = 1000 // of each other kind
+	maxListens = 50
+	maxText    = 1000 // bytes of a name or path
+	maxFields  = 200  // of a body, and of each object in it
+	maxDepth   = 6
+	maxStack   = 40
 )
 
 // Fact is one line of a hook. Fact says which fields are set.
 type Fact struct {
-	// Fact is env, file, dial, route, request, body or key.
+	// Fact is env, file, dial, listen, route, request, body, key or answer.
 	Fact string `json:"fact"`
 
 	// env: the service asked for a variable. Set: it has it. Default: what it takes otherwise, where the hook is told.
@@ -58,7 +63,8 @@ type Fact struct {
 	Set     bool   `json:"set,omitempty"`
 	Default string `json:"default,omitempty"`
 
-	// dial: it connects to host:port. file: it opens a file that is not there (Path).
+	// dial: it connects to host:port, or looks for host: alone. listen: it listens on host:port, and takes connections. file: it opens a file that is
+	// not there (Path).
 	Addr string `json:"addr,omitempty"`
 
 	// route: Method ("" is any), Path as the framework writes it, Framework. Func is the name of the function that
@@ -81,6 +87,9 @@ type Fact struct {
 	Fields []Field `json:"fields,omitempty"`
 	Takes  []Fact  `json:"takes,omitempty"`
 
+	// answer: the status of an answer is given. Stack are the functions of the tree that run then, the innermost first.
+	Stack []routes.Frame `json:"stack,omitempty"`
+
 	// At is "file:line" of the line of the tree that did it; "" where none is on the stack.
 	At string `json:"at,omitempty"`
 }
@@ -90,19 +99,25 @@ type Field = routes.Field
 
 // Report is what the facts of a look say together, each kind in the order of its first fact, each fact once.
 type Report struct {
-	Env    []Fact // of a variable that was set later, the last fact holds
-	Files  []Fact
-	Dials  []Fact
-	Routes []Fact
+	Env   []Fact // of a variable that was set later, the last fact holds
+	Files []Fact
+	Dials []Fact
+	// Listens are of all its servers: those of metrics and of other protocols, too.
+	Listens []Fact
+	Routes  []Fact
 	// Reads are the bodies and keys that were read, each with Method and Path of the request before it.
 	Reads []Fact
-	Cut   bool // there was more than the bounds allow
+	// Answers are the facts of answers, each with Method and Path of the request before it.
+	Answers []Fact
+	Cut     bool // there was more than the bounds allow
 }
 
 // Teller is a running service with a hook.
 type Teller interface {
 	// Told is all that it told until now.
 	Told(ctx context.Context) (Report, error)
+	// Port is where it answers.
+	Port() int
 }
 
 // Read reads the lines of a hook. Lines that are none are left out: the service may write what it likes.
@@ -125,6 +140,8 @@ func Read(data []byte) Report {
 			r.add(&r.Files, f, seen, f.Path, maxOthers)
 		case "dial":
 			r.add(&r.Dials, f, seen, f.Addr, maxOthers)
+		case "listen":
+			r.add(&r.Listens, f, seen, f.Addr, maxListens)
 		case "route":
 			r.add(&r.Routes, f, seen, f.Method+" "+f.Path, maxRoutes)
 		case "request":
@@ -132,6 +149,9 @@ func Read(data []byte) Report {
 		case "body", "key":
 			f.Method, f.Path = at.Method, at.Path
 			r.add(&r.Reads, f, seen, strings.Join([]string{f.Method, f.Path, f.In, f.Name, f.Type}, " "), maxOthers)
+		case "answer":
+			f.Method, f.Path = at.Method, at.Path
+			r.add(&r.Answers, f, seen, f.Method+" "+f.Path, maxOthers)
 		}
 	}
 	return r
@@ -155,8 +175,27 @@ func (r *Report) add(to *[]Fact, f Fact, seen map[string]int, key string, most i
 	*to = append(*to, f)
 }
 
+// Ports are those that the service listens on, in the order in which it began to, each once: whatever the host, as a loopback,
+// all interfaces and IPv6 are one machine.
+func (r Report) Ports() []int {
+	var out []int
+	for _, f := range r.Listens {
+		_, text, err := net.SplitHostPort(f.Addr)
+		if err != nil {
+			continue
+		}
+		if n, err := strconv.ParseUint(text, 10, 16); err == nil && n > 0 && !slices.Contains(out, int(n)) {
+			out = append(out, int(n))
+		}
+	}
+	return out
+}
+
 // sound reports whether the texts of a fact are short, and its fields few.
 func (f Fact) sound() bool {
+	if len(f.Stack) > maxStack || slices.ContainsFunc(f.Stack, func(s routes.Frame) bool { return len(s.Func)+len(s.File) > maxText }) {
+		return false
+	}
 	for _, s := range append([]string{f.Name, f.Default, f.Addr, f.Framework, f.Method, f.Path, f.Func, f.File, f.In, f.Type, f.At}, f.Wraps...) {
 		if len(s) > maxText {
 			return false

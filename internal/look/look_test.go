@@ -39,6 +39,20 @@ what the service prints
 	}
 }
 
+// The port of what listens counts, whatever its host.
+func TestPorts(t *testing.T) {
+	t.Parallel()
+	r := look.Read([]byte(`{"fact":"listen","addr":"127.0.0.1:9090"}
+{"fact":"listen","addr":"[::]:8080"}
+{"fact":"listen","addr":"0.0.0.0:8080"}
+{"fact":"listen","addr":"0.0.0.0:0"}
+{"fact":"listen","addr":"nowhere"}
+{"fact":"listen","addr":"a:99999"}`))
+	if diff := cmp.Diff([]int{9090, 8080}, r.Ports()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A service that writes to the file of its hook gets no further than the bounds.
 func TestReadFlood(t *testing.T) {
 	t.Parallel()

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // Answering is the function of the tree that answers a route.
 type Answering struct {
 	Function routes.Function // Name "" of one without a name
-	Made     bool            // as routes.Route.Made
 	At       string          // as routes.Route.At
 }
 
@@ -40,7 +40,7 @@ func (r Report) Table(answering func(Fact) Answering) routes.Table {
 			params = append(params, Field{Name: "id"})
 		}
 		a := answering(f)
-		one := routes.Route{Method: f.Method, Path: path, Params: params, Handler: a.Function, Made: a.Made, At: a.At}
+		one := routes.Route{Method: f.Method, Path: path, Params: params, Handler: a.Function, At: a.At}
 		for _, b := range f.Takes {
 			Take(&one, b)
 		}
@@ -54,6 +54,42 @@ func (r Report) Table(answering func(Fact) Answering) routes.Table {
 	}
 	t.Routes = routes.Sort(t.Routes)
 	return t
+}
+
+// Behind names the functions behind routes of which none is known yet, and behind those that share one without a name, which
+// stands in front of what answers. It is the function that the fewest other paths were answered with, the outermost of these.
+func Behind(t *routes.Table, answering func(Fact) Answering) {
+	paths := map[routes.Function]map[string]bool{}
+	took := func(f routes.Function, path string) {
+		if paths[f] == nil {
+			paths[f] = map[string]bool{}
+		}
+		paths[f][path] = true
+	}
+	running := make([][]routes.Function, len(t.Routes))
+	for i, r := range t.Routes {
+		for _, s := range slices.Backward(r.Stack) {
+			if f := answering(Fact{Func: s.Func, File: s.File, Line: s.Line}).Function; f.Name != "" {
+				running[i] = append(running[i], f)
+				took(f, r.Path)
+			}
+		}
+	}
+	declared := map[routes.Function]map[string]bool{}
+	for _, r := range t.Routes {
+		if declared[r.Handler] == nil {
+			declared[r.Handler] = map[string]bool{}
+		}
+		declared[r.Handler][r.Path] = true
+	}
+	for i := range t.Routes {
+		r := &t.Routes[i]
+		shared := strings.Contains(r.Handler.Name, schemas.LineDivider) && len(declared[r.Handler]) > 1
+		if len(running[i]) == 0 || r.Handler.Name != "" && !shared {
+			continue
+		}
+		r.Handler = slices.MinFunc(running[i], func(a, b routes.Function) int { return len(paths[a]) - len(paths[b]) })
+	}
 }
 
 // Take adds to a route what it is sent, by a fact of a body or key: of a body its fields, and of a key its name. It reports

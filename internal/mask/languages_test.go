@@ -1,6 +1,7 @@
 package mask_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -54,76 +55,54 @@ func TestSliceOfAnOuterFunction(t *testing.T) {
 	}
 }
 
-// What makes a handler runs where its route is declared: only what it returns fails.
-func TestReturned(t *testing.T) {
+// A function without a name is masked by its place: the code around it stays, compiles, and keeps what it needs of its imports.
+func TestLiterals(t *testing.T) {
 	t.Parallel()
-	const head = "package a\n\nimport (\n\t\"fmt\"\n\t\"net/http\"\n\t\"strings\"\n)\n\ntype hidden func(http.Handler)\n\nvar taken = fmt.Sprint(1)\n"
-	tree := "-- go.mod --\nmodule m\n-- a.go --\n" + head + `
-func Whole() http.HandlerFunc {
-
-	return func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, 1)
-	}
-}
-
-func (s *S) Set(prefix string) http.Handler {
-	type answer struct{ Name string }
-	upper := strings.ToUpper(prefix)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, answer{upper})
+	const imports = "package a\n\nimport (\n\t\"fmt\"\n\t\"net/http\"\n\t%s\"strings\"\n)\n"
+	tree := "-- go.mod --\nmodule m\n-- a.go --\n" + fmt.Sprintf(imports, "") + `
+func setup(mux *http.ServeMux, prefix string) {
+	greeting, name := prefix+"hello", "x"
+	mux.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, strings.ToUpper(greeting), prefix)
 	})
+	group(func(m *http.ServeMux) {
+		m.HandleFunc("/b", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, name, greeting) })
+	})
+	mux.HandleFunc("/c", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, 1) })
 }
 
-type S struct{}
+func (s *S) made() http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, 2) } }
 
-func line() func() int { return func() int { return 1 } }
-
-func local(prefix string) http.HandlerFunc {
-	wrap := func(h http.HandlerFunc) http.HandlerFunc { return h }
-	return wrap(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, prefix) })
+var table = map[string]http.HandlerFunc{
+	"d": func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, 3) },
 }
-
-func lost() func(any) { return func(x any) { _ = x.(*strings.Builder) } }
-
-func only() any { return func(b *strings.Builder) { b.Reset() } }
-
-func outside() http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) {} }
 `
 	out := filepath.Join(t.TempDir(), "starter")
-	names := []string{"Whole", "S.Set", "line", "local", "lost", "only"}
-	_, m := starter(t, mask.Options{Source: source(t, tree), Output: out, Languages: []mask.Language{golang.Masker{}}, Slice: mask.Slice{Names: names, Returned: names}})
-	const none = ": kept, it runs where its route is declared, and returns no function literal\n"
-	want := "a.go Whole: masked\na.go S.Set: masked\na.go line: masked\na.go local" + none + "a.go lost: masked\na.go only" + none + "a.go outside: kept, outside the slice\n"
+	names := []string{"a.go::setup:11", "a.go::setup:15", "S.made:20", "a.go:::23"}
+	_, m := starter(t, mask.Options{Source: source(t, tree), Output: out, Languages: []mask.Language{golang.Masker{}}, Slice: mask.Slice{Names: names}})
+	const kept = ": kept, outside the slice\n"
+	want := "a.go setup" + kept + "a.go setup:11: masked\na.go setup:15: masked\na.go S.made" + kept + "a.go S.made:20: masked\na.go :23: masked\na.go table.d" + kept
 	if d := cmp.Diff(want, fates(m)); d != "" {
 		t.Error(d)
 	}
-	wantText := head + `
-func Whole() http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		panic("masked: Whole")
-	}
-}
-
-func (s *S) Set(prefix string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		panic("masked: S.Set")
+	wantText := fmt.Sprintf(imports, "_ ") + `
+func setup(mux *http.ServeMux, prefix string) {
+	greeting, name := prefix+"hello", "x"
+	mux.HandleFunc("/a", func(w http.ResponseWriter, r *http.Request) {
+		_ = greeting
+		panic("masked: setup:11")
 	})
+	group(func(m *http.ServeMux) {
+		m.HandleFunc("/b", func(w http.ResponseWriter, r *http.Request) { _, _ = name, greeting; panic("masked: setup:15") })
+	})
+	mux.HandleFunc("/c", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, 1) })
 }
 
-type S struct{}
+func (s *S) made() http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) { panic("masked: S.made:20") } }
 
-func line() func() int { return func() int { panic("masked: line") } }
-
-func local(prefix string) http.HandlerFunc {
-	wrap := func(h http.HandlerFunc) http.HandlerFunc { return h }
-	return wrap(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, prefix) })
+var table = map[string]http.HandlerFunc{
+	"d": func(w http.ResponseWriter, r *http.Request) { panic("masked: :23") },
 }
-
-func lost() func(any) { return func(x any) { panic("masked: lost") } }
-
-func only() any { return func(b *strings.Builder) { b.Reset() } }
-
-func outside() http.HandlerFunc { return func(w http.ResponseWriter, r *http.Request) {} }
 `
 	if d := cmp.Diff(wantText, read(t, filepath.Join(out, "a.go"))); d != "" {
 		t.Error(d)

@@ -176,14 +176,22 @@ type Function struct {
 	// that is one. Zero where there is none.
 	Body   Range
 	Strict string // what stands in Body when it is masked
-	// Returned stands there when only the function literal that it returns is masked; "" where it
-	// returns none.
-	Returned string
-	Broken   bool  // a syntax error lies inside: it is kept
-	Runs     []Ref // what its body calls, without what functions inside of it call
-	Shape    Shape
+	Broken bool   // a syntax error lies inside: it is kept
+	Runs   []Ref  // what its body calls, without what functions inside of it call
+	Shape  Shape
 	// Compiles, of a Constant one, are names as of Compiled: what the compiler runs with it.
 	Compiles []string
+}
+
+// Literal is a function without a name, which a slice can take by its place: a handler that is written where its route is
+// declared, or that a function returns.
+type Literal struct {
+	Name       string // the function around and its line: setup:12, and :12 outside of functions
+	Line       int    // from 1
+	Parent     int    // of what is around it: a number as Repair is told, -1
+	Span, Body Range
+	Strict     string // what stands in Body when it is masked
+	Shape      Shape
 }
 
 // Shape are the facts about difficulty of one function (design 9).
@@ -223,13 +231,15 @@ type File struct {
 	// folder, JavaScript's path without extension, Java's and C#'s package.
 	Modules   []string
 	Functions []Function // in source order, an outer one before what is inside it
+	Literals  []Literal  // the same, where a slice can take them
 	Classes   []Class
 	Imports   []Import
 	// Loads is what is called when the file is loaded: by statements of the module and of class bodies, decorators, defaults,
 	// initialisers of package variables and statics. What stands in functions is in their Runs.
 	Loads []Ref
 	// Repair gives the further edits that a choice makes necessary (Go's unused
-	// imports); nil where a language needs none. It must not keep the tree.
+	// imports); nil where a language needs none. It must not keep the tree. masked is told the index of a function, or that of
+	// a literal behind all functions.
 	Repair func(masked func(function int) bool) []Edit
 	// Stars is told, when all files are read, which modules are known to declare a name: of
 	// two that are taken by a star, Repair may go by it. "" is the file's own, without

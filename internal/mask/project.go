@@ -18,6 +18,7 @@ type project struct {
 	byStem   map[key][]*unit // by path, without what imports leave out
 	anchors  []anchor
 	compiled map[key]bool // names of functions that a compiler runs
+	literals int          // of all units
 
 	byLast  map[key][]int   // functions by the last part of their names
 	makers  map[key][]int   // constructors by the names of their classes
@@ -31,17 +32,19 @@ type unit struct {
 	family   string
 	means    Semantics
 
-	first     int  // of its functions, among all
-	outside   bool // nothing loads it: what it runs is no load of the project
-	path      string
-	modules   []string // the first is the most usual name
-	functions []*function
-	classes   []Class
-	imports   []Import
-	loads     []Ref
-	repair    func(masked func(function int) bool) []Edit
-	stars     func(has func(module, name string) bool)
-	faults    []int
+	first        int  // of its functions, among all
+	outside      bool // nothing loads it: what it runs is no load of the project
+	path         string
+	modules      []string // the first is the most usual name
+	functions    []*function
+	firstLiteral int // of its literals, among all
+	literals     []Literal
+	classes      []Class
+	imports      []Import
+	loads        []Ref
+	repair       func(masked func(function int) bool) []Edit
+	stars        func(has func(module, name string) bool)
+	faults       []int
 
 	byLast map[string][]int // its functions, among all, by the last part of their names
 	makers map[string][]int // its constructors, by the names of their classes
@@ -82,6 +85,8 @@ func (p *project) add(u *unit, f *File) {
 		one.Runs = distinct(one.Runs)
 		u.functions = append(u.functions, &function{Function: one, unit: u, last: lastPart(one.Name)})
 	}
+	u.firstLiteral, u.literals = p.literals, f.Literals
+	p.literals += len(f.Literals)
 	p.compiles(u.family, f.Compiled)
 	p.units = append(p.units, u)
 }

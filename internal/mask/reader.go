@@ -49,6 +49,7 @@ type Reader struct {
 	// Full says that the names of functions and classes are qualified when they are given.
 	Full bool
 
+	rest   []syntax.Match            // the match at hand and those behind it
 	later  int                       // byte until which nothing runs that is not in a function
 	head   int                       // byte until which calls run with the definition of headOf
 	headOf int                       // a function
@@ -62,19 +63,20 @@ func (r *Reader) Read(tree *syntax.Tree) *File {
 	all := tree.Matches()
 	for i, m := range all {
 		if r.step(m.Node) {
-			r.match(m, all[i:])
+			r.rest = all[i:]
+			r.match(m)
 		}
 	}
 	r.faults(tree)
 	return r.File
 }
 
-func (r *Reader) match(m syntax.Match, rest []syntax.Match) {
+func (r *Reader) match(m syntax.Match) {
 	switch {
 	case m.Is("comment"):
 		r.Comment = m.Node
 	case m.Is("function"):
-		r.function(m, rest)
+		r.function(m)
 	case m.Is("class"):
 		r.class(m)
 	case m.Is("import") && r.OnImport != nil:
@@ -116,7 +118,7 @@ func (r *Reader) fault(n syntax.Node) {
 	}
 }
 
-func (r *Reader) function(m syntax.Match, rest []syntax.Match) {
+func (r *Reader) function(m syntax.Match) {
 	if r.Deep() || r.OnFunction == nil {
 		return
 	}
@@ -124,7 +126,7 @@ func (r *Reader) function(m syntax.Match, rest []syntax.Match) {
 	if !ok {
 		return
 	}
-	f.Shape = shapeOf(rest, m.At("body"), f.Body)
+	f.Shape = r.Shape(m.At("body"), f.Body)
 	r.AddFunction(m.Node, f)
 }
 
@@ -295,6 +297,9 @@ func split(text string) []string {
 	}
 	return parts
 }
+
+// Shape is that of a body of the match at hand, of which a range is replaced.
+func (r *Reader) Shape(body syntax.Node, at Range) Shape { return shapeOf(r.rest, body, at) }
 
 // shapeOf counts what the matches say of what is replaced of a body, which is no nest of its own.
 func shapeOf(matches []syntax.Match, body syntax.Node, at Range) Shape {

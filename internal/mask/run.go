@@ -59,7 +59,6 @@ type run struct {
 	loaded          map[int]string // functions that run when the code is loaded, with the reason
 	fanIn           []int
 	picked          map[int]bool // nil: everything
-	returned        map[int]bool // of those, Slice.Returned
 	choose          func(string) Whole
 }
 
@@ -428,9 +427,6 @@ func (r *run) decide(ctx context.Context) error {
 	if r.picked, err = p.pick(ctx, r.Slice); err != nil {
 		return err
 	}
-	if r.returned, err = p.pickNames(r.Slice.Returned); err != nil {
-		return err
-	}
 	r.constants, r.loaded = p.constants(), r.stays(ctx)
 	r.fanIn = p.graph(ctx).fanIn()
 	if err := ctx.Err(); err != nil {
@@ -464,8 +460,6 @@ func (r *run) fates(u *unit, functions []Function) []Fate {
 			fates[i] = Fate{Kept, r.loaded[at], isLoaded}
 		case r.picked != nil && !r.inSlice(u, i):
 			kept("outside the slice")
-		case r.returned[at] && f.Returned == "":
-			kept("it runs where its route is declared, and returns no function literal")
 		default:
 			fates[i] = Fate{Done: Masked}
 		}

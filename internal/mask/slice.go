@@ -10,14 +10,10 @@ import (
 	"github.com/benchmint/benchmint/internal/nearest"
 )
 
-// Slice restricts what may be masked; the zero Slice is everything. One field is set;
-// Returned goes with Names.
+// Slice restricts what may be masked; the zero Slice is everything. One field is set.
 type Slice struct {
-	Module string   `json:"module,omitempty"` // a path (file or folder) or a name by which files import it
-	Names  []string `json:"names,omitempty"`  // Class.method, path::Class.method
-	// Returned are those of Names that stay, and of which the function literals that they return
-	// are masked: what makes a handler runs where its route is declared.
-	Returned []string `json:"returned,omitempty"`
+	Module   string   `json:"module,omitempty"`   // a path (file or folder) or a name by which files import it
+	Names    []string `json:"names,omitempty"`    // Class.method, path::Class.method, and of a Literal path::Class.method:12
 	Function string   `json:"function,omitempty"` // the function with all that only it uses
 }
 
@@ -114,6 +110,11 @@ func (p *project) pickName(word string) ([]int, error) {
 			}
 			known = append(known, f)
 		}
+		for i, l := range u.literals {
+			if l.Name == name {
+				found = append(found, u.literal(i))
+			}
+		}
 	}
 	if len(found) > 0 {
 		return found, nil
@@ -128,6 +129,9 @@ func (p *project) pickName(word string) ([]int, error) {
 	slices.Sort(known)
 	return nil, &SliceError{fmt.Sprintf("no function %q in this tree%s", word, nearest.Hint(name, slices.Compact(known)))}
 }
+
+// literal is the number of a literal among the functions of a project, which begin with 0.
+func (u *unit) literal(i int) int { return -1 - u.firstLiteral - i }
 
 func (u *unit) hasClass(name string) bool {
 	return slices.ContainsFunc(u.classes, func(c Class) bool { return c.Name == name })

@@ -368,22 +368,42 @@ func (r *run) strictly(u *unit) change {
 	c.fates = r.fates(u, c.functions)
 	for i, f := range c.functions {
 		if c.fates[i].Done == Masked {
-			text := f.Strict
-			if r.returned[u.first+i] {
-				text = f.Returned
-			}
-			c.edits = append(c.edits, Edit{f.Body, text})
+			c.edits = append(c.edits, Edit{f.Body, f.Strict})
 		}
 		c.broken = c.broken || f.Broken
 	}
+	masked := c.literals(u, r.picked)
 	if u.repair != nil {
-		repairs := u.repair(func(i int) bool {
-			return c.fates[i].Done == Masked || c.fates[i].Done == Gone
-		})
+		repairs := u.repair(masked)
 		c.edits = append(c.edits, repairs...)
 		c.repairs = len(repairs)
 	}
 	return c
+}
+
+// literals masks the literals of a unit that are picked. masked is of functions and literals, by the numbers of a File.
+func (c *change) literals(u *unit, picked map[int]bool) (masked func(i int) bool) {
+	gone := make([]bool, len(c.fates), len(c.fates)+len(u.literals))
+	for i, f := range c.fates {
+		gone[i] = f.Done == Masked || f.Done == Gone
+	}
+	for i, l := range u.literals {
+		around := l.Parent >= 0 && gone[l.Parent]
+		take := !around && picked[u.literal(i)]
+		gone = append(gone, around || take)
+		if !take {
+			continue
+		}
+		parent := l.Parent
+		if parent >= len(u.functions) {
+			parent = -1
+		}
+		at, _ := slices.BinarySearchFunc(c.functions, l.Span.Start, func(f Function, start int) int { return cmp.Compare(f.Span.Start, start) })
+		f := Function{Name: l.Name, Construct: Lambda, Literal: true, Parent: parent, Class: -1, Line: l.Line, Span: l.Span, Body: l.Body, Shape: l.Shape}
+		c.functions, c.fates = slices.Insert(c.functions, at, f), slices.Insert(c.fates, at, Fate{Done: Masked})
+		c.edits = append(c.edits, Edit{l.Body, l.Strict})
+	}
+	return func(i int) bool { return gone[i] }
 }
 
 // check parses the output: where the input was sound it must be. Where the input has what

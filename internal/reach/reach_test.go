@@ -83,10 +83,11 @@ func TestOf(t *testing.T) {
 	for name, p := range projects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if d := cmp.Diff(p.want, p.measure(t, nil)); d != "" {
+			measure := p.built(t)
+			if d := cmp.Diff(p.want, measure(nil)); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
-			if d := cmp.Diff(within(p.want, p.only), within(p.measure(t, []string{p.only}), "")); d != "" {
+			if d := cmp.Diff(within(p.want, p.only), within(measure([]string{p.only}), "")); d != "" {
 				t.Errorf("of %s (-want +got):\n%s", p.only, d)
 			}
 		})
@@ -106,7 +107,9 @@ func within(m reach.Map, file string) reach.Map {
 	return out
 }
 
-func (p project) measure(t *testing.T, files []string) reach.Map {
+// built gives what measures the functions of files, nil for all, in one environment.
+func (p project) built(t *testing.T) func(files []string) reach.Map {
+	t.Helper()
 	tr := environmenttest.Tree(t, p.files)
 	w := environmenttest.New(t, environmenttest.Bubblewrap(t), p.plugin, p.report)
 	recipe := w.Recipe(t, tr, tr)
@@ -118,21 +121,23 @@ func (p project) measure(t *testing.T, files []string) reach.Map {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, ok := p.plugin.Reach(recipe, tr, p.tests, files)
-	if !ok {
-		t.Fatal("nothing to measure")
-	}
-	var outs []lang.Output
-	for _, run := range runs {
-		res, err := w.Sandbox.Run(t.Context(), run.Asking(sandbox.Run{Layer: at, Command: run.Command, Env: recipe.Variables, Inputs: run.Inputs, Limits: sandbox.Limits{Timeout: 5 * time.Minute}}))
-		if err != nil {
-			t.Fatal(err)
+	return func(files []string) reach.Map {
+		runs, ok := p.plugin.Reach(recipe, tr, p.tests, files)
+		if !ok {
+			t.Fatal("nothing to measure")
 		}
-		t.Logf("%s %d: %s", res.End, res.ExitCode, res.Output)
-		said, _ := run.Said(res)
-		outs = append(outs, lang.Output{Run: run, Tree: tr, Report: said, Result: res})
+		var outs []lang.Output
+		for _, run := range runs {
+			res, err := w.Sandbox.Run(t.Context(), run.Asking(sandbox.Run{Layer: at, Command: run.Command, Env: recipe.Variables, Inputs: run.Inputs, Limits: sandbox.Limits{Timeout: 5 * time.Minute}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s %d: %s", res.End, res.ExitCode, res.Output)
+			said, _ := run.Said(res)
+			outs = append(outs, lang.Output{Run: run, Tree: tr, Report: said, Result: res})
+		}
+		return reach.Of(tr, p.plugin.Reached(recipe, outs), func(string) mask.Language { return p.plugin.Masker() })
 	}
-	return reach.Of(tr, p.plugin.Reached(recipe, outs), func(string) mask.Language { return p.plugin.Masker() })
 }
 
 func TestTests(t *testing.T) {

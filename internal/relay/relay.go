@@ -107,7 +107,6 @@ func (s *Server) Fresh(ctx context.Context, shifted bool) (contract.Client, func
 
 // client asks one service.
 type client struct {
-	host   string
 	look   string // Server.Told
 	facts  []byte // all that was told
 	cancel context.CancelFunc
@@ -121,7 +120,9 @@ type client struct {
 	err   error
 
 	mu     sync.Mutex
-	met    bool // the relay has begun
+	port   int           // that is asked
+	other  time.Duration // since of the first time that it listened on another one
+	met    bool          // the relay has begun
 	state  string
 	since  time.Duration // the service began, when it was last asked
 	waited time.Duration // for a processor, when a request last failed
@@ -133,8 +134,7 @@ type client struct {
 // would outlive a command that is killed.
 func (s *Server) start(ctx context.Context, shifted bool) (*client, error) {
 	command := serve.Start(s.Service, shifted)
-	port := strconv.Itoa(s.Service.Port)
-	command.Argv = append([]string{"/usr/bin/perl", programPath, port, strconv.Itoa(int(answerTime / time.Second)), strconv.Itoa(answerSize)}, command.Argv...)
+	command.Argv = append([]string{"/usr/bin/perl", programPath, strconv.Itoa(int(answerTime / time.Second)), strconv.Itoa(answerSize)}, command.Argv...)
 	inside, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (s *Server) start(ctx context.Context, shifted bool) (*client, error) {
 		return nil, errors.Join(err, inside.Close(), in.Close())
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	c := &client{host: "127.0.0.1:" + port, look: s.Told, cancel: cancel, in: in, out: bufio.NewReader(outside), pipe: outside, log: &tail{}, ended: make(chan struct{}), state: "up"}
+	c := &client{port: s.Service.Port, look: s.Told, cancel: cancel, in: in, out: bufio.NewReader(outside), pipe: outside, log: &tail{}, ended: make(chan struct{}), state: "up"}
 	go func() {
 		defer close(c.ended)
 		c.res, c.err = s.Sandbox.Run(ctx, sandbox.Run{
@@ -187,19 +187,18 @@ func (c *client) stop() ([]byte, error) {
 // ready waits until the service answers anything, and then until its probes are answered well.
 func (c *client) ready(ctx context.Context, s *Server) error {
 	patient := cmp.Or(s.Patience, patience)
-	root := contract.Wire{Method: http.MethodGet, Target: "/", Headers: map[string]string{"Accept": "application/json"}}
 	for wait := 30 * time.Millisecond; ; wait = min(2*wait, 250*time.Millisecond) {
-		a, err := c.Do(ctx, root)
+		failed, err := c.answers(ctx, s)
 		if err != nil {
 			return err
 		}
-		if a.Failed == "" {
+		if failed == "" {
 			break
 		}
 		if why := c.gone(); why != "" {
 			return &contract.NotReady{Why: why}
 		}
-		if err := c.late(patient, a.Failed, s.Service); err != nil {
+		if err := c.late(patient, failed, s.Service); err != nil {
 			return err
 		}
 		if !pause(ctx, wait) {
@@ -214,7 +213,7 @@ func (c *client) ready(ctx context.Context, s *Server) error {
 func (c *client) late(patient time.Duration, failed string, s schemas.Service) error {
 	c.mu.Lock()
 	since, waited := c.since, c.waited
-	listens := slices.DeleteFunc(append([]int{}, c.ports...), func(port int) bool { return s.Database != "" && port == s.DBPort })
+	listens := slices.DeleteFunc(append([]int{}, c.ports...), func(port int) bool { return serve.Own(s, port) })
 	c.mu.Unlock()
 	switch {
 	case since-waited >= patient:
@@ -240,7 +239,7 @@ func (c *client) settle(ctx context.Context, probes []string) error {
 	for {
 		var statuses []int
 		for _, p := range probes {
-			a, err := c.Do(ctx, contract.Wire{Method: http.MethodGet, Target: p, Headers: map[string]string{"Accept": "application/json"}})
+			a, err := c.at(ctx, c.Port(), p)
 			if err != nil {
 				return err
 			}
@@ -293,6 +292,10 @@ func (c *client) gone() string {
 
 // Do sends one request. A service that does not answer is an Answer that failed.
 func (c *client) Do(ctx context.Context, w contract.Wire) (contract.Answer, error) {
+	return c.do(ctx, c.Port(), w)
+}
+
+func (c *client) do(ctx context.Context, port int, w contract.Wire) (contract.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return contract.Answer{}, err
 	}
@@ -300,8 +303,8 @@ func (c *client) Do(ctx context.Context, w contract.Wire) (contract.Answer, erro
 	defer stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	request := raw(c.host, w)
-	word, data, err := c.pass(append([]byte(strconv.Itoa(len(request))+"\n"), request...))
+	request := raw(host(port), w)
+	word, data, err := c.pass(append(fmt.Appendf(nil, "%d %d\n", port, len(request)), request...))
 	if err != nil {
 		return c.broken(ctx, err)
 	}
@@ -391,7 +394,7 @@ func (c *client) pass(request []byte) (word string, data []byte, err error) {
 	if _, err := io.ReadFull(c.out, data); err != nil {
 		return "", nil, err
 	}
-	c.state, c.since = parts[1], time.Duration(numbers[0])*time.Millisecond
+	c.state, c.since = parts[1], max(c.since, time.Duration(numbers[0])*time.Millisecond) // of a look it is 0
 	if parts[0] != "ok" {
 		c.waited, c.ports = time.Duration(numbers[1])*time.Millisecond, nil
 		for _, text := range strings.Split(parts[4], ",") {

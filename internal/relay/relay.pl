@@ -1,8 +1,8 @@
 # Starts a service and asks it what its standard input says.
 #
-#   relay.pl PORT SECONDS BYTES COMMAND [ARGUMENT...]
+#   relay.pl SECONDS BYTES COMMAND [ARGUMENT...]
 #
-# A request is a line with a number of bytes, and then those bytes, as they are sent. An answer
+# A request is a line "PORT BYTES", and then those bytes, as they are sent to that port. An answer
 # is a line "WORD STATE SINCE WAITED PORTS BYTES", and then those bytes, as they came. WORD is ok,
 # refused, reset, timeout or large. STATE is "up" or the exit status of the service. SINCE is how
 # many milliseconds ago it began, and WAITED how many of them a thread of it has waited for a
@@ -15,7 +15,7 @@ use warnings;
 use IO::Socket::INET;
 use Time::HiRes;
 
-my ($port, $seconds, $most, @service) = @ARGV;
+my ($seconds, $most, @service) = @ARGV;
 open(my $out, '>&', \*STDOUT) or die "standard output: $!";
 binmode $out;
 binmode STDIN;
@@ -45,10 +45,10 @@ while (defined(my $line = <STDIN>)) {
         print $out "ok $state 0 0 - " . length($data) . "\n" . $data;
         next;
     }
-    my ($length) = $line =~ /^(\d+)$/ or die "not a request: $line";
+    my ($port, $length) = $line =~ /^(\d+) (\d+)$/ or die "not a request: $line";
     my $request = '';
     (read(STDIN, $request, $length) // -1) == $length or last;
-    my ($word, $data) = ask($request);
+    my ($word, $data) = ask($port, $request);
     look();
     if ($word ne 'ok' && $state eq 'up') {    # one that ends does not answer first
         select(undef, undef, undef, 0.02);
@@ -110,7 +110,7 @@ sub listened {
 }
 
 sub ask {
-    my ($request) = @_;
+    my ($port, $request) = @_;
     my ($word, $data) = ('ok', '');
     eval {
         local $SIG{ALRM} = sub { $word = 'timeout'; die "timeout\n" };

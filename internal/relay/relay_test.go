@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/look"
 	"github.com/benchmint/benchmint/internal/relay"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/bwrap"
@@ -27,7 +28,13 @@ my $mode = shift // "";
 if ($mode eq "fails") { print STDERR "no such table\n"; exit 3 }
 if ($mode eq "silent") { sleep 600 }
 if ($mode =~ /^starved/) { for (1 .. 40) { if (!fork) { alarm($mode eq "starved" ? 30 : 4); 1 while 1 } } sleep($mode eq "starved" ? 600 : 3) }
-my $l = IO::Socket::INET->new(LocalHost => "127.0.0.1", LocalPort => $mode eq "elsewhere" ? 8001 : 8000, Listen => 50, ReuseAddr => 1) or die $@;
+if ($mode =~ /^told/) {
+	open(my $f, ">", "/tmp/told");
+	print $f qq({"fact":"listen","addr":"[::]:$_"}\n) for 8002, 8001;
+	print $f qq({"fact":"route","framework":"x","method":"GET","path":"/users"}\n); close $f;
+	if (!fork) { my $o = IO::Socket::INET->new(LocalHost => "0.0.0.0", LocalPort => 8002, Listen => 50, ReuseAddr => 1) or die $@; while (1) { my $c = $o->accept or next; 1 while <$c> =~ /\S/; print $c "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"; close $c } }
+}
+my $l = IO::Socket::INET->new(LocalHost => "127.0.0.1", LocalPort => $mode =~ /elsewhere/ ? 8001 : 8000, Listen => 50, ReuseAddr => 1) or die $@;
 my $count = 0;
 while (1) {
 	my $c = $l->accept or next;
@@ -37,6 +44,7 @@ while (1) {
 	my ($path) = $line =~ / (\S+) /;
 	if ($path eq "/unsettled" && $count++ < 3) { print $c "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n" }
 	elsif ($path eq "/echo") { my $all = "$line$headers$body"; print $c "HTTP/1.1 200 OK\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nContent-Length: " . length($all) . "\r\n\r\n$all" }
+	elsif ($path eq "/users") { print $c "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n" }
 	elsif ($path eq "/chunked") { print $c "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" }
 	elsif ($path eq "/keeps") { print $c "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"; if (!fork) { close $l; sleep 60 } }
 	elsif ($path eq "/hangs") { if (!fork) { close $l; sleep 60 } }
@@ -281,6 +289,27 @@ func nothingLeft(t *testing.T, dir string) {
 		line, _ := os.ReadFile(p)
 		if strings.Contains(string(line), dir) {
 			t.Errorf("left: %s", fmt.Sprintf("%q", line))
+		}
+	}
+}
+
+// TestPort: a service with a hook is asked where it listens and has its routes, whatever else of it answers there.
+func TestPort(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{"told_elsewhere": 8001, "told_here": 8000} {
+		s, _ := box(t)
+		s.Service.Start = command(name)
+		s.Told = "/tmp/told"
+		c, stop, err := s.Fresh(t.Context(), false)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		a, err := c.Do(t.Context(), contract.Wire{Method: "GET", Target: "/users"})
+		if got := c.(look.Teller).Port(); got != want || err != nil || a.Status != 401 {
+			t.Errorf("%s: it is asked at %d, and answers %d (%v)", name, got, a.Status, err)
+		}
+		if _, err := stop(); err != nil {
+			t.Error(err)
 		}
 	}
 }

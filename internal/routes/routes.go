@@ -26,13 +26,12 @@ type Route struct {
 	// Path is whole, with every prefix, and parameters as {name}: /api/articles/{slug}. A
 	// trailing slash is part of it.
 	Path string
-	// Handler is the function that answers: path of its file and Class.method or function. Name
-	// is "" for a function without one, of which At is the place.
+	// Handler is the function that answers: path of its file, and Class.method, function, or setup:12 for one without a name
+	// that stands in line 12 of setup. Name is "" where it is not known.
 	Handler Function
-	// Made says that Handler is called where the route is declared, and gives the function that
-	// answers: without its body the service does not start.
-	Made bool
-	At   string // "path:line" of the declaration, or of a function without a name
+	At      string // "path:line" of the declaration
+	// Stack are the functions that were running when it answered, the innermost first.
+	Stack []Frame
 	// Params are the parameters of the path, with what is known of their types.
 	Params []Field
 	Query  []Field
@@ -91,6 +90,13 @@ func Of(e schemas.Endpoint) Route {
 
 // Function is a function of the tree.
 type Function struct{ Path, Name string }
+
+// Frame is a function that was running: its name as the language has it, and the absolute path and line where it begins.
+type Frame struct {
+	Func string `json:"func"`
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
 
 // Body is the form of a request's body.
 type Body struct {

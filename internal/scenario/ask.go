@@ -154,6 +154,11 @@ func heard(ctx context.Context, c contract.Client, r *routes.Route, target strin
 	if plain, err := url.PathUnescape(path); err == nil {
 		path = plain
 	}
+	for _, f := range report.Answers {
+		if f.Method == r.Method && f.Path == path && r.Stack == nil {
+			r.Stack = f.Stack
+		}
+	}
 	news := false
 	for _, f := range report.Reads {
 		if f.Method == r.Method && f.Path == path {

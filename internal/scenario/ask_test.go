@@ -45,6 +45,8 @@ func (c *hookedClient) Do(ctx context.Context, w contract.Wire) (contract.Answer
 
 func (c *hookedClient) Told(context.Context) (look.Report, error) { return c.told, nil }
 
+func (c *hookedClient) Port() int { return 0 }
+
 // fits reports whether a path is one of a template.
 func fits(template, path string) bool {
 	a, b := strings.Split(template, "/"), strings.Split(path, "/")

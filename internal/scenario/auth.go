@@ -85,7 +85,7 @@ var credentialHeaders = []string{"Authorization", "Cookie", "X-Api-Key"}
 var (
 	loginWord    = lazyregexp.New(`(?i)(^|[/_-])(log-?_?in|sign-?_?in|tokens?|access-?_?tokens?|auth|authenticate|authentication|sessions?|jwt)/?([?#].*)?$`)
 	notLoginWord = lazyregexp.New(`(?i)refresh|log-?_?out|sign-?_?out|revoke|reset|verif|test|recover|forgot|confirm|sign-?_?up|regist`)
-	registerWord = lazyregexp.New(`(?i)(^|[/_-])(sign-?_?up|register|registration|users?|accounts?)/?$`)
+	registerWord = lazyregexp.New(`(?i)(^|[/_-])(sign-?_?up|register|registration|(users?|accounts?)(/(create|new|add))?)/?$`)
 	signupWord   = lazyregexp.New(`(?i)sign-?_?up|regist`)
 	loginName    = lazyregexp.New(`(?i)(log_?in|sign_?in|authenticate)(_?(user|access_?token|handler|for_access_token|account))*$`)
 	signupName   = lazyregexp.New(`(?i)(sign_?up|register|registration)(_?(user|handler|account))*$`)

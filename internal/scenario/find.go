@@ -39,7 +39,7 @@ func (r *recorder) find(ctx context.Context, g *Group) error {
 		if n+1 < restarts && (s.spoilt || s.over != "" && len(r.killers) > 0 && strings.HasPrefix(s.over, "nobody")) {
 			continue
 		}
-		g.Left = append(g.Left, s.left...)
+		g.Left = append(append(g.Left, s.left...), s.unanswered()...)
 		if s.over != "" {
 			g.Left = append(g.Left, Left{"the rest of the group", s.over})
 		}

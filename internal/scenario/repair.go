@@ -48,6 +48,9 @@ func clean(all []repair, body any) []repair {
 		}
 		if !r.query {
 			r.path = aligned(r.path, body)
+			if _, list := at(body, r.path).([]any); list && strings.Contains(r.hint, "does not exist") {
+				r.hint = noneOfThese
+			}
 		}
 		key := strings.Join(r.path, "/")
 		if !seen[key] {
@@ -115,7 +118,7 @@ var (
 	nameForm  = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.\[\]]{0,60}$`)
 	complaint = lazyregexp.New(`(?i)missing|required|must|is not|positive|blank|empty|not null|cannot be null|can.t be|invalid|not a valid|too short|should be|expected|at least`)
 	// envelope are keys that complaints are wrapped in, and about keys that say something of a whole answer.
-	envelope   = lazyregexp.New(`(?i)^(errors?|details?|messages?|msg|json|validation_?errors?|_schema|query|form)$`)
+	envelope   = lazyregexp.New(`(?i)^(errors?|details?|messages?|msg|json|validation_?errors?|non_field_errors|_schema|query|form|fields)$`)
 	about      = lazyregexp.New(`(?i)^(type|status|code|title|path|timestamp|success|ok|instance|fields?)$`)
 	goField    = lazyregexp.New(`Key: '([A-Za-z0-9_.\[\]]+)' Error:[^\n]{0,80}on the '([a-z_0-9]+)' tag`)
 	plainNames = []*lazyregexp.Regexp{
@@ -232,6 +235,21 @@ func aligned(path []string, body any) []string {
 	return path
 }
 
+// noneOfThese is the hint for a list that names what does not exist.
+const noneOfThese = "valid list"
+
+// at is the value at a path in a body, nil where there is none.
+func at(body any, path []string) any {
+	for _, k := range path {
+		m, ok := body.(map[string]any)
+		if !ok {
+			return nil
+		}
+		body = m[k]
+	}
+	return body
+}
+
 // news reports whether one of the repairs is not made yet.
 func (f form) news(all []repair) bool {
 	return slices.ContainsFunc(all, func(r repair) bool {
@@ -273,7 +291,7 @@ func hinted(name, hint string) any {
 		return []any{}
 	case has("valid dictionary", "dict_type", "model_type", "valid object", "be an object", "not a dict"):
 		return map[string]any{}
-	case has("int_parsing", "int_type", "integer", "valid number", "a number", "positive", "whole number", "float", "numeric", "decimal"):
+	case has("int_parsing", "int_type", "integer", "expected pk", "valid number", "a number", "positive", "whole number", "float", "numeric", "decimal"):
 		return json.Number("1")
 	case has("bool"):
 		return true

@@ -142,6 +142,20 @@ func (r *recorder) judge(g *Group) {
 			}
 		}
 	}
+	g.Left = append(g.Left, g.unanswered()...)
+}
+
+// unanswered says of the endpoints that did not work what they answered in the first replay.
+func (g *Group) unanswered() (out []Left) {
+	for _, e := range g.Endpoints {
+		n := slices.IndexFunc(g.Cases, func(c contract.Case) bool {
+			return c.Kind == contract.Happy && c.Group == g.Name && c.Endpoint.String() == e.String()
+		})
+		if !e.Answered && n >= 0 {
+			out = append(out, Left{e.String(), "in a replay, " + inShort(g.Replays[0][n].Wire, g.Replays[0][n].Answer)})
+		}
+	}
+	return out
 }
 
 // readBack reports whether a later read of the group shows what a case has made: a text that

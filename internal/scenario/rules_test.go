@@ -124,6 +124,7 @@ func TestRepairs(t *testing.T) {
 		{`title is required`, nil, "title"},
 		{`{"error":"missing required parameter: 'name'"}`, nil, "name"},
 		{`{"error":"the request is not valid"}`, nil, ""},
+		{`{"error":{"code":"bad_request","message":"Request validation has failed","fields":{"people":["Missing data for required field."]}}}`, nil, "people"},
 	} {
 		var got []string
 		for _, r := range repairs(contract.Answer{Status: 422, Body: []byte(c.answer)}, c.body) {
@@ -136,5 +137,16 @@ func TestRepairs(t *testing.T) {
 		if s := strings.Join(got, " "); s != c.want {
 			t.Errorf("%s: %q, want %q", c.answer, s, c.want)
 		}
+	}
+}
+
+// TestRelated: a list that names what does not exist is sent empty, and a key of another thing is a number.
+func TestRelated(t *testing.T) {
+	t.Parallel()
+	body := map[string]any{"tags": []any{1}, "owner": 1}
+	f := form{}.repair(repairs(contract.Answer{Status: 400, Body: []byte(`{"tags":["Invalid pk \"1\" - object does not exist."],"shop":["Incorrect type. Expected pk value, received str."]}`)}, body))
+	got := fmt.Sprint(f.sets)
+	if want := "[{[shop] 1} {[tags] []}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

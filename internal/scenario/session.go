@@ -22,9 +22,10 @@ type session struct {
 	cases   []contract.Case
 	answers map[string]contract.Answer
 	pool    []known
-	dead    map[string]bool  // values of things that were deleted
-	done    map[string]*step // by endpoint, with a suffix for the second identity
-	refused map[string]bool  // endpoints that were asked before their happy case by who may not
+	dead    map[string]bool   // values of things that were deleted
+	done    map[string]*step  // by endpoint, with a suffix for the second identity
+	said    map[string]string // what endpoints answered last that did not work
+	refused map[string]bool   // endpoints that were asked before their happy case by who may not
 	tokens  map[string]token
 	left    []Left
 	freshes int // identities that were given out beyond the first two
@@ -55,7 +56,7 @@ type step struct {
 func (r *recorder) session(ctx context.Context, c contract.Client, group string) *session {
 	return &session{
 		recorder: r, ctx: ctx, client: c, group: group, answers: map[string]contract.Answer{}, dead: map[string]bool{},
-		done: map[string]*step{}, refused: map[string]bool{}, tokens: map[string]token{}, freshes: 2,
+		done: map[string]*step{}, said: map[string]string{}, refused: map[string]bool{}, tokens: map[string]token{}, freshes: 2,
 	}
 }
 
@@ -84,6 +85,7 @@ func (s *session) send(r *route, c contract.Case) contract.Answer {
 	}
 	if a.Failed == "" {
 		s.silent = 0
+		s.said[r.key()] = inShort(w, a)
 		return a
 	}
 	s.failures++
@@ -95,6 +97,39 @@ func (s *session) send(r *route, c contract.Case) contract.Answer {
 		s.killers[s.suspect] = true
 	}
 	return a
+}
+
+// inShort is what was asked and answered, for people.
+func inShort(w contract.Wire, a contract.Answer) string {
+	if a.Failed != "" {
+		return "nobody answers: " + a.Failed
+	}
+	sent := ""
+	if len(w.Body) > 0 {
+		sent = "sent " + cut(w.Body) + ", "
+	}
+	return fmt.Sprintf("%sit answers %d %s", sent, a.Status, cut(a.Body))
+}
+
+// cut is the begin of a text, in one line.
+func cut(text []byte) string {
+	const most = 160
+	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "?")), " ")
+	if short := []rune(s); len(short) > most {
+		return string(short[:most]) + "…"
+	}
+	return s
+}
+
+// unanswered says of the endpoints of the group that did not work what they answered last.
+func (s *session) unanswered() []Left {
+	var out []Left
+	for _, r := range s.routes {
+		if done := s.done[r.key()]; r.group == s.group && (done == nil || !done.ok) && s.said[r.key()] != "" {
+			out = append(out, Left{r.key(), s.said[r.key()]})
+		}
+	}
+	return out
 }
 
 // who is the identity that sends a request.

@@ -25,7 +25,6 @@ import (
 const (
 	home     = sandbox.HomePath + "/service"
 	copyPath = home + "/tree"
-	dataPath = home + "/postgres"
 )
 
 // Shifts reports whether the clock of a recipe's service can be shifted where it runs: a
@@ -59,44 +58,6 @@ func folder(s schemas.Service, dir string) string {
 	return path.Join(Root(s), dir)
 }
 
-// findPostgres sets the folder of PostgreSQL's programs, which Debian keeps out of PATH.
-const findPostgres = `postgres=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
-data=` + dataPath + `
-log=/tmp/postgres.log
-`
-
-// startPostgres starts the server and waits for it. Its log is shown where it does not start.
-const startPostgres = `"$postgres/pg_ctl" --pgdata "$data" --log "$log" --wait --timeout 60 start >/dev/null || { cat "$log" >&2; exit 1; }
-`
-
-// makePostgres makes an empty server with one user and one database: $1 is the port, $2 the
-// user, $3 the password and $4 the name.
-const makePostgres = `mkdir -p "${data%/*}"
-"$postgres/initdb" --pgdata "$data" --username postgres --auth trust --encoding UTF8 --locale C.UTF-8 --no-sync >/dev/null
-cat >>"$data/postgresql.conf" <<CONF
-port = $1
-listen_addresses = '127.0.0.1'
-unix_socket_directories = '/tmp'
-fsync = off
-full_page_writes = off
-synchronous_commit = off
-jit = off
-max_connections = 60
-shared_buffers = 32MB
-timezone = 'UTC'
-autovacuum = off
-CONF
-` + startPostgres + `"$postgres/psql" --quiet --no-psqlrc --host /tmp --port "$1" --username postgres --set ON_ERROR_STOP=1 \
-  --set user="$2" --set password="$3" --set name="$4" <<'SQL'
-SELECT format('CREATE ROLE %I SUPERUSER LOGIN', :'user') WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'user') \gexec
-ALTER ROLE :"user" PASSWORD :'password';
-SELECT format('CREATE DATABASE %I OWNER %I', :'name', :'user') WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = :'name') \gexec
-SQL
-`
-
-const stopPostgres = `"$postgres/pg_ctl" --pgdata "$data" --mode fast --wait stop >/dev/null
-`
-
 // Prepare are the last steps of the build of a state: files are written, the tree is copied
 // where the service writes beside it, and with the database up the service's own commands run.
 // Nothing that they start is left running.
@@ -109,22 +70,25 @@ func Prepare(s schemas.Service) []schemas.Command {
 		const script = `mkdir -p "$1" && cp -a . "$1"`
 		out = append(out, schemas.Command{Argv: []string{"bash", "-c", script, "copy", copyPath}})
 	}
-	if s.Database != schemas.DatabasePostgres && len(s.Prepare) == 0 {
+	all := enginesOf(s)
+	if len(all) == 0 && len(s.Prepare) == 0 {
 		return out
 	}
 	var b strings.Builder
 	b.WriteString("set -eu\nat=0\n" + sayWhere)
 	argv := []string{prepareName}
-	if s.Database == schemas.DatabasePostgres {
-		b.WriteString(findPostgres + makePostgres)
+	if len(all) > 0 {
 		argv = append(argv, strconv.Itoa(s.DBPort), s.DBUser, s.DBPassword, s.DBName)
+	}
+	for _, e := range all {
+		b.WriteString(e.find + e.make)
 	}
 	for i, c := range s.Prepare {
 		c.Dir = folder(s, c.Dir)
 		fmt.Fprintf(&b, "at=%d\n%s\n", i+1, recipe.ShellLine(c, constant))
 	}
-	if s.Database == schemas.DatabasePostgres {
-		b.WriteString(stopPostgres)
+	for _, e := range all {
+		b.WriteString(e.find + e.stop)
 	}
 	return append(out, schemas.Command{Argv: append([]string{"bash", "-c", b.String()}, argv...)})
 }
@@ -136,6 +100,12 @@ const prepareName = "prepare"
 const sayWhere = `trap 'code=$?; [ $code = 0 ] || echo "prepare: command $at failed" >&2' EXIT
 `
 
+// Prepares reports whether an error is of a build whose script of Prepare failed.
+func Prepares(err error) bool {
+	var build *sandbox.BuildError
+	return errors.As(err, &build) && len(build.Step.Argv) >= 4 && build.Step.Argv[3] == prepareName
+}
+
 var failedAt = lazyregexp.New(`prepare: command (\d+) failed\s*$`)
 
 // Failed makes the error of a build whose script of Prepare failed name the command of the
@@ -143,7 +113,7 @@ var failedAt = lazyregexp.New(`prepare: command (\d+) failed\s*$`)
 // Other errors stay as they are. The *sandbox.BuildError is still in its chain.
 func Failed(s *schemas.Service, err error) error {
 	var build *sandbox.BuildError
-	if s == nil || !errors.As(err, &build) || len(build.Step.Argv) < 4 || build.Step.Argv[3] != prepareName {
+	if s == nil || !Prepares(err) || !errors.As(err, &build) {
 		return err
 	}
 	output := string(build.Result.Output)
@@ -156,7 +126,7 @@ func Failed(s *schemas.Service, err error) error {
 		return err
 	}
 	short := *build
-	short.Step, short.Result.Output = schemas.Command{Argv: []string{"starting", s.Database}}, build.Result.Output[:at[0]]
+	short.Step, short.Result.Output = schemas.Command{Argv: append([]string{"starting"}, kinds(*s)...)}, build.Result.Output[:at[0]]
 	if n > 0 {
 		short.Step = s.Prepare[n-1]
 		short.Step.Argv = firstLines(short.Step.Argv)
@@ -196,13 +166,16 @@ while [ $# -gt 0 ]; do mkdir -p "$(dirname "$1")"; printf '%s\n' "$2" >"$1"; shi
 	return schemas.Command{Argv: argv}
 }
 
-// Start is the command that serves until it is killed, with its database. With shift the clock
-// of both is ahead; it asks for a service that Shifts.
+// Start is the command that serves until it is killed, with its databases. With shift the clock
+// of all is ahead; it asks for a service that Shifts.
 func Start(s schemas.Service, shift bool) schemas.Command {
 	c := schemas.Command{Argv: s.Start.Argv, Dir: folder(s, s.Start.Dir), Env: environ(s.Start)}
-	if s.Database == schemas.DatabasePostgres {
-		script := "set -eu\n" + findPostgres + startPostgres + `exec "$@"`
-		c.Argv = append([]string{"bash", "-c", script, "serve"}, s.Start.Argv...)
+	if all := enginesOf(s); len(all) > 0 {
+		script := "set -eu\n"
+		for _, e := range all {
+			script += e.find + e.start
+		}
+		c.Argv = append([]string{"bash", "-c", script + `exec "$@"`, "serve"}, s.Start.Argv...)
 	}
 	if shift {
 		c = clock.Preload(c, "", clock.Shift{Ahead: clock.Ahead})

@@ -158,55 +158,83 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// The scripts make a real database, leave it stopped, and start it again with what was put there.
-func TestPostgres(t *testing.T) {
+// The scripts make real databases, leave them stopped, and start them again with what was put there.
+func TestEngines(t *testing.T) {
 	t.Parallel()
-	if dirs, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb"); len(dirs) == 0 {
-		t.Skip("PostgreSQL is not installed: apt-get install postgresql")
-	}
 	if _, err := exec.LookPath("bwrap"); err != nil {
 		t.Skip("bubblewrap is not installed: apt-get install bubblewrap")
 	}
-	const psql = `exec "$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)/psql" -h 127.0.0.1 -p 5433 -U "it's" -At "$@"`
-	s := schemas.Service{
-		Database: schemas.DatabasePostgres, DBPort: 5433, DBName: `a "shop"`, DBUser: "it's", DBPassword: `w'"d`,
-		Prepare: []schemas.Command{{Argv: []string{"bash", "-c", psql, "psql", `a "shop"`, "-c", "CREATE TABLE goods AS SELECT 42 AS n"}}},
-		Start:   schemas.Command{Argv: []string{"bash", "-c", psql, "psql", `a "shop"`, "-c", "SELECT n FROM goods"}},
+	bash := func(script string) schemas.Command {
+		return schemas.Command{Argv: []string{"bash", "-c", script}}
 	}
-	home := t.TempDir()
-	run := func(c schemas.Command) string {
-		t.Helper()
-		args := []string{"--unshare-all", "--die-with-parent", "--uid", "61000", "--gid", "61000", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
-			"--symlink", "usr/lib64", "/lib64", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", home, "/home/tester", "--dir", "/testbed",
-			"--ro-bind-data", "7", "/etc/passwd", "--clearenv", "--setenv", "PATH", "/usr/bin:/bin"}
-		dir := c.Dir
-		if dir == "" {
-			dir = "/testbed"
-		}
-		cmd := exec.Command("bwrap", append(append(args, "--chdir", dir, "--"), c.Argv...)...)
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		if _, err := w.WriteString("tester:x:61000:61000:tester:/home/tester:/bin/bash\n"); err != nil {
-			t.Fatal(err)
-		}
-		w.Close()
-		cmd.ExtraFiles = []*os.File{nil, nil, nil, nil, r} // descriptor 7
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return strings.TrimSpace(string(out))
+	const (
+		psql    = `"$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)/psql" -h 127.0.0.1 -p 5433 -U "it's" -At 'a "shop"' -c `
+		mariadb = "mariadb --no-defaults --protocol tcp --host 127.0.0.1 --port 3307 --user \"it's\" --password=any --skip-column-names 'a`shop' --execute "
+	)
+	for _, c := range []struct {
+		kind, program string
+		s             schemas.Service
+		left          string // where it runs
+	}{
+		{schemas.DatabasePostgres, "/usr/lib/postgresql/*/bin/initdb", schemas.Service{
+			Database: schemas.DatabasePostgres, DBPort: 5433, DBName: `a "shop"`, DBUser: "it's", DBPassword: `w'"d`,
+			Prepare: []schemas.Command{bash(psql + `"CREATE TABLE goods AS SELECT 42 AS n"`)}, Start: bash(psql + `"SELECT n FROM goods"`),
+		}, "service/postgres/postmaster.pid"},
+		{schemas.DatabaseMySQL, "/usr/sbin/mariadbd", schemas.Service{
+			Database: schemas.DatabaseMySQL, DBPort: 3307, DBName: "a`shop", DBUser: "it's", DBPassword: `w'"d`,
+			Prepare: []schemas.Command{bash(mariadb + `"CREATE TABLE goods AS SELECT 42 AS n"`)}, Start: bash(mariadb + `"SELECT n FROM goods WHERE @@time_zone = '+00:00'"`),
+		}, "service/mysql/server.pid"},
+		{schemas.BrokerRedis, "/usr/bin/redis-server", schemas.Service{
+			Brokers: []string{schemas.BrokerRedis}, Prepare: []schemas.Command{bash("redis-cli set n 42")}, Start: bash("redis-cli get n"),
+		}, "service/redis/server.pid"},
+		{"both", "/usr/bin/redis-server", schemas.Service{
+			Database: schemas.DatabaseMySQL, DBPort: 3307, DBName: "a`shop", DBUser: "it's", Brokers: []string{schemas.BrokerRedis},
+			Prepare: []schemas.Command{bash(mariadb + `"SELECT 42" | redis-cli -x set n`)}, Start: bash("redis-cli get n"),
+		}, "service/mysql/server.pid"},
+	} {
+		t.Run(c.kind, func(t *testing.T) {
+			t.Parallel()
+			if found, _ := filepath.Glob(c.program); len(found) == 0 {
+				t.Skipf("NO %s HERE: apt-get install %s", c.kind, strings.Join(serve.Packages(c.s), " "))
+			}
+			home := t.TempDir()
+			for _, step := range serve.Prepare(c.s) {
+				inBubble(t, home, step)
+			}
+			if _, err := os.Stat(filepath.Join(home, c.left)); err == nil {
+				t.Error("it was left running")
+			}
+			if got := inBubble(t, home, serve.Start(c.s, false)); got != "42" {
+				t.Errorf("got %q", got)
+			}
+		})
 	}
-	for _, c := range serve.Prepare(s) {
-		run(c)
+}
+
+// inBubble runs a command with a home of its own as a user without rights, and gives what it prints.
+func inBubble(t *testing.T, home string, c schemas.Command) string {
+	t.Helper()
+	args := []string{"--unshare-all", "--die-with-parent", "--uid", "61000", "--gid", "61000", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
+		"--symlink", "usr/lib64", "/lib64", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp", "--bind", home, "/home/tester", "--dir", "/testbed",
+		"--ro-bind-data", "7", "/etc/passwd", "--clearenv", "--setenv", "PATH", "/usr/sbin:/usr/bin:/bin"}
+	dir := c.Dir
+	if dir == "" {
+		dir = "/testbed"
 	}
-	if _, err := os.Stat(filepath.Join(home, "service/postgres/postmaster.pid")); err == nil {
-		t.Error("the database was left running")
+	cmd := exec.Command("bwrap", append(append(args, "--chdir", dir, "--"), c.Argv...)...)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := run(serve.Start(s, false)); got != "42" {
-		t.Errorf("got %q", got)
+	defer r.Close()
+	if _, err := w.WriteString("tester:x:61000:61000:tester:/home/tester:/bin/bash\n"); err != nil {
+		t.Fatal(err)
 	}
+	w.Close()
+	cmd.ExtraFiles = []*os.File{nil, nil, nil, nil, r} // descriptor 7
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.TrimSpace(string(out))
 }

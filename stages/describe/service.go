@@ -14,6 +14,7 @@ import (
 	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -73,12 +74,11 @@ func (i instruction) text() string {
 	g := i.start.Group
 	fmt.Fprintf(&b, "Implement the %s of the group `%s` of %s, a web service written with %s.\n\n", count(len(g.Endpoints), "endpoint"), g.Name, i.start.Repo, frameworkName(g.Framework))
 	b.WriteString("Their routes are declared, but the bodies of the functions that answer them were taken out, and each of these fails where it is called. Everything else of the service is there:\n\n")
-	made := g.Made()
 	for _, h := range g.Handlers() {
 		file, name, _ := strings.Cut(h, schemas.FunctionDivider)
 		fmt.Fprintf(&b, "- `%s` in `%s`", name, file)
-		if slices.Contains(made, h) {
-			b.WriteString(": the function that it returns fails")
+		if strings.Contains(name, schemas.LineDivider) {
+			fmt.Fprintf(&b, ", a function without a name: there `masked: %s` stands", name)
 		}
 		b.WriteString("\n")
 	}
@@ -100,10 +100,15 @@ func (i instruction) text() string {
 func (i instruction) environment(b *strings.Builder, d schemas.Deploy) {
 	fmt.Fprintf(b, "\nThe service has no environment yet: no Dockerfile, no compose file, no start script. Write `%s` in the root of the project. It is built with the project as its context, and the container that starts from it must serve on port %d, on all addresses, within a minute.\n\n", deploy.Dockerfile, d.Port)
 	fmt.Fprintf(b, "- The image begins with `FROM %s`, which is Debian with %s; no other image can be had.\n", d.Image, i.toolchains())
+	if d.Bare {
+		return
+	}
 	b.WriteString("- The engine's classic builder builds it: without `# syntax` lines, heredocs, and options of `RUN` such as `--mount`.\n")
 	b.WriteString("- Everything that the service needs is installed while the image is built. Commands reach the package indexes then, and nothing else; the container has no network but the one that it is asked over.\n")
-	if s := i.service; s != nil && s.Database == schemas.DatabasePostgres {
-		b.WriteString("- The service needs a PostgreSQL server, which starts in the same container. Its programs are in the image.\n")
+	if s := i.service; s != nil {
+		for _, title := range serve.Titles(*s) {
+			fmt.Fprintf(b, "- The service needs a %s server, which starts in the same container. Its programs are in the image.\n", title)
+		}
 	}
 	b.WriteString("- Migrations and first data are the image's or its command's business: each container begins with the same state.\n")
 }

@@ -16,7 +16,7 @@ func TestInstruction(t *testing.T) {
 	value := func(v any) *contract.Matcher { return &contract.Matcher{Equal: &v} }
 	post := schemas.Endpoint{Method: "POST", Path: "/api/books", Handler: "app.py::add_book"}
 	post.Takes = routes.Route{Auth: "required", Body: &routes.Body{Encoding: "json", Fields: []routes.Field{{Name: "title", Type: "string", Required: true}}}}.Takes()
-	get := schemas.Endpoint{Method: "GET", Path: "/api/books/{id}", Handler: "app.py::get_book", Made: true}
+	get := schemas.Endpoint{Method: "GET", Path: "/api/books/{id}", Handler: "app.go::setup:12"}
 	i := instruction{
 		start: schemas.Start{Repo: "acme/shelf", Group: &schemas.Group{Name: "books", Framework: "flask", Endpoints: []schemas.Endpoint{post, get}}},
 		suite: contract.Suite{Groups: []*contract.Group{
@@ -39,7 +39,7 @@ func TestInstruction(t *testing.T) {
 	got := i.text()
 	for _, want := range []string{
 		"Implement the 2 endpoints of the group `books` of acme/shelf, a web service written with Flask.",
-		"- `add_book` in `app.py`\n- `get_book` in `app.py`: the function that it returns fails\n", "\nPOST /api/books\n- It asks for the credentials of a user.\n- The body (JSON) has: `title` (string, required).\n",
+		"- `setup:12` in `app.go`, a function without a name: there `masked: setup:12` stands\n- `add_book` in `app.py`\n", "\nPOST /api/books\n- It asks for the credentials of a user.\n- The body (JSON) has: `title` (string, required).\n",
 		"- It answers 201 Created: `{\"id\": uuid, \"lent\": boolean, \"state\": \"on the shelf\", \"title\": string}`.\n",
 		"- Without credentials it answers 401 Unauthorized.\n", "- It answers 200 OK: `{\"title\": string}`.\n", "- Asked for what was deleted, it answers 410 Gone.\n",
 		"- Asked with path parameters `{\"id\":\"0\"}` and query parameters `{\"of\":\"…\"}` without credentials it answers 404 Not Found.\n",
@@ -52,5 +52,12 @@ func TestInstruction(t *testing.T) {
 	}
 	if strings.Contains(got, "Sent title") {
 		t.Errorf("a value that was sent is told:\n%s", got)
+	}
+	for bare, notes := range map[bool]int{false: 4, true: 1} { // the image that must be used is none
+		i.start.Deploy = &schemas.Deploy{Image: "base:1", Port: 5000, Bare: bare}
+		_, asked, _ := strings.Cut(i.text(), "The service has no environment yet")
+		if got := strings.Count(asked, "\n- "); got != notes || !strings.Contains(asked, "`FROM base:1`") {
+			t.Errorf("bare %t: %d notes in\n%s", bare, got, asked)
+		}
 	}
 }

@@ -43,7 +43,7 @@ func sliceOf(s *schemas.Slice) mask.Slice {
 	case s.Function != "":
 		return mask.Slice{Names: []string{s.Function}}
 	case len(s.Handlers) > 0:
-		return mask.Slice{Names: s.Handlers, Returned: s.Made}
+		return mask.Slice{Names: s.Handlers}
 	}
 	return mask.Slice{Module: s.Module}
 }

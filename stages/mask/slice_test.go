@@ -128,8 +128,8 @@ func TestSlice(t *testing.T) {
 	}
 }
 
-// TestMade masks handlers, and of those that make them what they return.
-func TestMade(t *testing.T) {
+// TestPlaces masks handlers, and one without a name by its place.
+func TestPlaces(t *testing.T) {
 	t.Parallel()
 	dir := gitrepotest.New(t, `-- commit: Release --
 -- go.mod --
@@ -159,7 +159,7 @@ func add(prefix string) http.HandlerFunc {
 -- api_test.go --
 package widget
 `)
-	slice := schemas.Slice{Name: "all", Handlers: []string{"api.go::add", "api.go::list"}, Made: []string{"api.go::add"}}
+	slice := schemas.Slice{Name: "all", Handlers: []string{"api.go::add:17", "api.go::list"}}
 	config := mask.Default()
 	config.MaxLinesLeft = 1
 	start, blobs, err := runSlice(t, dir, "strict", &slice, config)
@@ -173,7 +173,7 @@ package widget
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-\tpanic(\"masked: list\")\n", " func add(prefix string) http.HandlerFunc {\n+\tname := prefix + \"added\"\n", "-\t\tpanic(\"masked: add\")\n"} {
+	for _, want := range []string{"-\tpanic(\"masked: list\")\n", "-\t\t_ = name\n-\t\tpanic(\"masked: add:17\")\n"} {
 		if !strings.Contains(string(patch), want) {
 			t.Errorf("%q is not in\n%s", want, patch)
 		}

@@ -58,7 +58,7 @@ func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 	for _, r := range table.Routes {
 		e := schemas.Endpoint{Method: r.Method, Path: r.Path, Takes: r.Takes()}
 		if r.Handler.Name != "" {
-			e.Handler, e.Made = schemas.FunctionName(r.Handler.Path, r.Handler.Name), r.Made
+			e.Handler = schemas.FunctionName(r.Handler.Path, r.Handler.Name)
 		}
 		name := contract.GroupName(r.Group())
 		endpoints[name] = append(endpoints[name], e)
@@ -68,7 +68,7 @@ func (s *Surveyor) declared(table routes.Table) []schemas.Group {
 		g := schemas.Group{Name: name, Framework: table.Framework, Endpoints: endpoints[name]}
 		switch {
 		case len(g.Handlers()) == 0:
-			g.Refused, g.Detail = schemas.NamelessGroup, fmt.Sprintf("none of the handlers of its %d endpoints has a name", len(g.Endpoints))
+			g.Refused, g.Detail = schemas.NamelessGroup, fmt.Sprintf("none of its %d endpoints is known to be answered by a function of the tree", len(g.Endpoints))
 		case len(g.Endpoints) < s.config.MinEndpoints:
 			g.Refused, g.Detail = schemas.SmallGroup, fmt.Sprintf("%d of its endpoints, at least %d are asked for", len(g.Endpoints), s.config.MinEndpoints)
 		}
@@ -121,7 +121,7 @@ func (s *Surveyor) lacks(g schemas.Group, rec *scenario.Group, cases *contract.G
 
 // leftOut names the first things that were left out of a scenario.
 func leftOut(rec *scenario.Group) string {
-	const most = 3
+	const most = 6
 	var out []string
 	for _, l := range rec.Left[:min(most, len(rec.Left))] {
 		out = append(out, l.String())

@@ -35,6 +35,8 @@ func (s server) Serve(p lang.Project, _ string) (schemas.Recipe, error) {
 	return r, err
 }
 
+func (server) DatabaseURL(schemas.Recipe) string { return "" }
+
 func (server) Look(r schemas.Recipe) lang.Hooked { return lang.Hooked{Recipe: r} }
 
 func (server) Answering(lang.Tree, lang.Hooked) func(look.Fact) look.Answering {
@@ -86,7 +88,7 @@ func (h *host) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 	}
 	fmt.Fprintln(r.Interactive.Out, "ready")
 	in := bufio.NewReader(r.Interactive.In)
-	asks := 1
+	asks, state := 1, "up"
 	for {
 		line, err := in.ReadString('\n')
 		if err != nil {
@@ -94,11 +96,12 @@ func (h *host) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 		}
 		if strings.HasPrefix(line, "look ") {
 			const told = `{"fact":"route","framework":"toy","method":"GET","path":"/a"}` + "\n"
-			fmt.Fprintf(r.Interactive.Out, "ok up 0 0 - %d\n%s", len(told)*asks, told[:len(told)*asks])
+			fmt.Fprintf(r.Interactive.Out, "ok %s 0 0 - %d\n%s", state, len(told)*asks, told[:len(told)*asks])
 			asks = 0
 			continue
 		}
-		n, err := strconv.Atoi(strings.TrimSpace(line))
+		_, length, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.Atoi(length)
 		if err != nil {
 			return sandbox.Result{}, err
 		}
@@ -107,7 +110,7 @@ func (h *host) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 		}
 		word, data := "ok up 0 0 -", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 		if h.run != "" && !h.repaired {
-			word, data = "refused 1 0 0 -", ""
+			word, data, state = "refused 1 0 0 -", "", "1"
 			fmt.Fprintln(r.Interactive.Err, h.run)
 		}
 		fmt.Fprintf(r.Interactive.Out, "%s %d\n%s", word, len(data), data)

@@ -41,6 +41,8 @@ type Config struct {
 	WalkBack     int      `json:"walk_back"` // earlier commits that are tried
 	// Env asks for the environment variant of each group, too.
 	Env bool `json:"env,omitempty"`
+	// Bare leaves the notes out of what the environment variant is asked for.
+	Bare bool `json:"bare,omitempty"`
 	// Allow are findings of package secrets that are known to be none.
 	Allow secrets.Allow `json:"allow,omitempty"`
 }
@@ -298,7 +300,7 @@ func (s *Surveyor) cuts(of schemas.Cut, all []schemas.Group, deploy *schemas.Dep
 	for _, g := range all {
 		c := of
 		c.Profile, c.Group = "strict", &g
-		c.Slice = &schemas.Slice{Name: g.Name, Handlers: g.Handlers(), Made: g.Made()}
+		c.Slice = &schemas.Slice{Name: g.Name, Handlers: g.Handlers()}
 		env := asks(wanted, g.Name, schemas.VariantEnv)
 		if asks(wanted, g.Name, "") || env && g.Refused != "" {
 			cuts = append(cuts, c)
@@ -326,6 +328,7 @@ func (s *Surveyor) kept(r schemas.Recipe) (recipe schemas.Digest, d *schemas.Dep
 	if err != nil {
 		return "", nil, err
 	}
+	deploy.Bare = s.config.Bare
 	if deploy.Files, err = s.blobs.Put(files); err != nil {
 		return "", nil, fmt.Errorf("keeping the environment of a service: %w", err)
 	}

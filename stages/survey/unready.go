@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
-	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/look"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
@@ -71,111 +69,59 @@ func cutTo(line string) string {
 	return line
 }
 
-// The fields of evidence that otherForm looks at, and adds to.
+// The fields of evidence of what looks find out.
 const (
 	environmentField = "service.environment"
 	portField        = "service.port"
+	startField       = "service.look"
 )
 
-// otherForm is a recipe with one thing in its other form, after a service did not get ready with
-// the first: the port that it was seen to listen on, or a value that we made up for a port with or
-// without its colon. false where there is no such thing, or it was tried.
+// otherForm is a recipe with a value that we made up for a port in its next form, after a service did not get ready with the last one.
+// false where there is no such value, or all forms were tried.
 func otherForm(r schemas.Recipe, not *contract.NotReady) (schemas.Recipe, bool) {
 	s := *r.Service
-	r.Evidence = slices.Clone(r.Evidence)
-	if len(not.Listens) == 1 && not.Listens[0] != s.Port {
-		was := s.Port
-		s.Port, r.Service = not.Listens[0], &s
-		r.Evidence = append(r.Evidence, schemas.Evidence{Field: portField, Value: strconv.Itoa(s.Port), Source: fmt.Sprintf("it listens there, not on %d", was)})
-		return r, true
-	}
-	for _, e := range slices.Backward(r.Evidence) {
-		name, value, _ := strings.Cut(e.Value, "=")
-		bare := strings.TrimPrefix(value, ":")
-		if e.Field != environmentField || !strings.HasPrefix(e.Source, madeUp) || bare != strconv.Itoa(s.Port) || s.Start.Env[name] != value {
+	for _, name := range slices.Sorted(maps.Keys(s.Start.Env)) {
+		value := s.Start.Env[name]
+		forms := settings.Forms(name, strconv.Itoa(askedPort(s)))
+		ours := slices.ContainsFunc(r.Evidence, func(e schemas.Evidence) bool {
+			return e.Field == environmentField && strings.HasPrefix(e.Source, madeUp) && e.Value == name+"="+value
+		})
+		i := slices.Index(forms, value)
+		if !ours || i < 0 || i+1 == len(forms) {
 			continue
 		}
-		other := bare
-		if value == bare {
-			other = ":" + bare
-		}
-		with := func(c schemas.Command) schemas.Command {
-			c.Env = maps.Clone(c.Env)
-			if c.Env[name] == value {
-				c.Env[name] = other
-			}
-			return c
-		}
-		r = served(r, s, with)
-		r.Evidence = append(r.Evidence, schemas.Evidence{Field: environmentField, Value: name + "=" + other, Source: fmt.Sprintf("with %s=%s %s", name, value, not.Why)})
+		other := forms[i+1]
+		r = served(r, s, max(0, len(r.Build)-len(serve.Prepare(s))), adding(map[string]string{name: other}))
+		r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: environmentField, Value: name + "=" + other, Source: fmt.Sprintf("%s: with %s %s", madeUp, value, not.Why)})
 		return r, true
 	}
 	return r, false
 }
 
-// settled is a recipe with a value for each variable that the service asked for and did not have; false where it had all.
-func settled(r schemas.Recipe, told look.Report) (schemas.Recipe, bool) {
-	s := *r.Service
-	made := map[string]string{}
-	r.Evidence = slices.Clone(r.Evidence)
-	for _, f := range told.Env {
-		at, _ := look.Place(f.At)
-		place, ours := look.InTree(at, "")
-		if _, has := s.Start.Env[f.Name]; f.Set || has || !ours || settings.Reserved(f.Name) || len(made) >= maxMade {
-			continue
-		}
-		made[f.Name] = valueFor(s, f.Name)
-		_, line := look.Place(f.At)
-		r.Evidence = append(r.Evidence, schemas.Evidence{Field: environmentField, Value: f.Name + "=" + made[f.Name], Source: fmt.Sprintf("%s: %s:%d asks for it", madeUp, place, line)})
-	}
-	if len(made) == 0 {
+// serveCommands are the commands of programs that serve, the likeliest first.
+var serveCommands = []string{"serve", "server", "api", "start", "run", "http", "web", "rest"}
+
+// toldToServe is a recipe whose program is given a command that serves, where its log is a list of its commands with that one; false
+// where it is none, or was given a word already.
+func toldToServe(r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
+	if len(r.Service.Start.Argv) != 1 {
 		return r, false
 	}
-	with := func(c schemas.Command) schemas.Command {
-		c.Env = maps.Clone(c.Env)
-		if c.Env == nil {
-			c.Env = map[string]string{}
-		}
-		maps.Copy(c.Env, made)
-		return c
-	}
-	return served(r, s, with), true
-}
-
-// served is a recipe whose service has its commands in another form.
-func served(r schemas.Recipe, s schemas.Service, with func(schemas.Command) schemas.Command) schemas.Recipe {
-	before := max(0, len(r.Build)-len(serve.Prepare(*r.Service)))
-	s.Start, s.Prepare = with(s.Start), slices.Clone(s.Prepare)
-	for i := range s.Prepare {
-		s.Prepare[i] = with(s.Prepare[i])
-	}
-	r.Service = &s
-	r.Build = slices.Concat(r.Build[:before], serve.Prepare(s))
-	return r
-}
-
-// valueFor is a value for a variable that a service cannot do without: that of its database where its name says so, or a
-// harmless one.
-func valueFor(s schemas.Service, name string) string {
-	store := settings.Store{Kind: s.Database, Port: s.DBPort, Name: s.DBName, User: s.DBUser, Password: s.DBPassword}
-	if s.Database == schemas.DatabasePostgres {
-		switch role := settings.Role(name); {
-		case role != "":
-			return store.Part(role)
-		case databaseURL.MatchString(name):
-			return store.URL("postgres") + "?sslmode=disable"
+	listed := map[string]bool{}
+	for line := range strings.Lines(string(log)) {
+		if words := strings.Fields(line); len(words) > 0 && strings.TrimLeft(line, " \t") != line {
+			listed[words[0]] = true
 		}
 	}
-	if portName.MatchString(name) && s.Port > 0 {
-		return strconv.Itoa(s.Port)
+	for _, name := range serveCommands {
+		if !listed[name] || len(listed) < 2 {
+			continue
+		}
+		s := *r.Service
+		s.Start.Argv = append(slices.Clone(s.Start.Argv), name)
+		r.Service = &s
+		r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: "service.start", Value: name, Source: "its log lists this command"})
+		return r, true
 	}
-	return settings.Made(name)
+	return r, false
 }
-
-var (
-	databaseURL = lazyregexp.New(`(?i)^(?:\w+_)?(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL)_?(?:URL|URI|DSN|CONN|CONNECTION|CONNECTION_STRING|SOURCE)$|^DSN$`)
-	portName    = lazyregexp.New(`(?i)^(?:\w+_)?(?:HTTP|SERVER|APP|API|LISTEN|WEB|SERVICE|REST)?_?PORT$`)
-)
-
-// maxMade bounds the variables that are made up for one service.
-const maxMade = 60

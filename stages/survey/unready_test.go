@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,45 +49,59 @@ func TestUnready(t *testing.T) {
 	}
 }
 
-// TestOtherForm: a made up value is tried in its other form, and a port that is listened on is
-// asked; what the repository says stays, and nothing is tried twice.
+// TestOtherForm: a made up value is tried in each of its forms; what the repository says stays, and nothing is tried twice.
 func TestOtherForm(t *testing.T) {
 	t.Parallel()
-	own := guessed(":8080")
+	own := guessed("8080")
 	own.Evidence[1].Source = ".env.example"
-	word := guessed("http")
 	for name, c := range map[string]struct {
-		r       schemas.Recipe
-		listens []int
-		want    string // PORT
-		port    int
+		r    schemas.Recipe
+		want []string // PORT, one start after the other
 	}{
-		"without_colon":     {guessed(":8080"), nil, "8080", 8080},
-		"with_colon":        {guessed("8080"), nil, ":8080", 8080},
-		"it_listens":        {guessed("8080"), []int{3000}, "8080", 3000},
-		"it_listens_on_two": {guessed("8080"), []int{3000, 3001}, ":8080", 8080},
-		"it_is_there":       {guessed("8080"), []int{8080}, ":8080", 8080},
-		"of_the_repository": {own, nil, "", 0},
-		"no_port":           {word, nil, "", 0},
+		"made_up":           {guessed("8080"), []string{":8080", "0.0.0.0:8080"}},
+		"of_the_repository": {own, nil},
+		"no_port":           {guessed("http"), nil},
 	} {
-		before := c.r.Service.Start.Env["PORT"]
-		got, ok := otherForm(c.r, &contract.NotReady{Why: "it ended", Listens: c.listens})
-		if ok != (c.want != "") {
-			t.Errorf("%s: changed %t", name, ok)
-			continue
+		var got []string
+		for r := c.r; ; {
+			next, ok := otherForm(r, &contract.NotReady{Why: "it ended"})
+			if !ok {
+				break
+			}
+			if r.Service.Start.Env["PORT"] == next.Service.Start.Env["PORT"] || len(next.Evidence) != len(r.Evidence)+1 {
+				t.Errorf("%s: the recipe before is another: %+v", name, r)
+			}
+			if s := next.Service; s.Start.Env["MODE"] != "dev" || s.Prepare[0].Env["PORT"] != s.Start.Env["PORT"] || s.Port != 8080 {
+				t.Errorf("%s: %+v", name, s)
+			}
+			got, r = append(got, next.Service.Start.Env["PORT"]), next
 		}
-		if c.r.Service.Start.Env["PORT"] != before || len(c.r.Evidence) != 3 || c.r.Service.Port != 8080 {
-			t.Errorf("%s: the first recipe is another: %+v", name, c.r)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if !ok {
-			continue
-		}
-		s := got.Service
-		if s.Start.Env["PORT"] != c.want || s.Start.Env["MODE"] != "dev" || s.Prepare[0].Env["PORT"] != c.want || s.Port != c.port || len(got.Evidence) != 4 {
-			t.Errorf("%s: %+v, evidence %+v", name, s, got.Evidence)
-		}
-		if again, ok := otherForm(got, &contract.NotReady{Why: "it ended", Listens: c.listens}); ok && again.Service.Port == c.port && again.Service.Start.Env["PORT"] == before {
-			t.Errorf("%s: it comes back: %+v", name, again.Evidence)
+	}
+}
+
+// TestToldToServe: a program that lists its commands is given the one that serves, once.
+func TestToldToServe(t *testing.T) {
+	t.Parallel()
+	recipe := func(argv ...string) schemas.Recipe {
+		return schemas.Recipe{Service: &schemas.Service{Start: schemas.Command{Argv: argv}}}
+	}
+	const list = "Please specify one command of: backup, server\n\nAvailable commands:\n  backup   make one\n  server   run it\n"
+	for name, c := range map[string]struct {
+		argv []string
+		log  string
+		want []string
+	}{
+		"listed":       {[]string{"app"}, list, []string{"app", "server"}},
+		"told_already": {[]string{"app", "api"}, list, nil},
+		"no_list":      {[]string{"app"}, "  server failed\n", nil},
+		"not_indented": {[]string{"app"}, "server\nbackup\n", nil},
+	} {
+		got, ok := toldToServe(recipe(c.argv...), []byte(c.log))
+		if ok != (c.want != nil) || ok && !slices.Equal(got.Service.Start.Argv, c.want) {
+			t.Errorf("%s: %t %v", name, ok, got.Service.Start.Argv)
 		}
 	}
 }

@@ -7,8 +7,10 @@ package environmenttest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -35,11 +37,29 @@ func Registries() (hosts []string, env map[string]string) {
 	return append(sandbox.PublicRegistries(), sandbox.RegistryHosts(env)...), env
 }
 
+// ShareCaches gives a sandbox of bubblewrap, whose Options.Dir is dir, the caches that tests of this machine share:
+// a test whose own are empty compiles the standard library of Go for a minute. Only fills of ours write there.
+func ShareCaches(dir string) error {
+	cache, err := dockertest.Dir()
+	if err != nil {
+		return err
+	}
+	name := fmt.Sprintf("filled-%d", sandbox.UID)
+	if err := errors.Join(os.MkdirAll(filepath.Join(cache, name), 0o700), os.MkdirAll(filepath.Join(dir, "bwrap"), 0o700)); err != nil {
+		return err
+	}
+	return os.Symlink(filepath.Join(cache, name), filepath.Join(dir, "bwrap", name))
+}
+
 // Bubblewrap is a sandbox whose layers are gone with the test.
 func Bubblewrap(t testing.TB) sandbox.Sandbox {
 	t.Helper()
+	dir := t.TempDir()
+	if err := ShareCaches(dir); err != nil {
+		t.Fatal(err)
+	}
 	hosts, env := Registries()
-	box, err := bwrap.New(t.Context(), bwrap.Options{Dir: t.TempDir(), CABundle: Bundle, Registries: hosts, Env: env, Upstream: http.ProxyFromEnvironment})
+	box, err := bwrap.New(t.Context(), bwrap.Options{Dir: dir, CABundle: Bundle, Registries: hosts, Env: env, Upstream: http.ProxyFromEnvironment})
 	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
 		t.Skipf("SKIP: no bubblewrap here: %v", err)
 	}

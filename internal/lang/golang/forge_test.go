@@ -105,12 +105,11 @@ func inSandbox(t *testing.T, apart bool, files map[string]string) testlog.Report
 	w := environmenttest.New(t, box, golang.Language{}, golang.ReportFormat)
 	r := w.Recipe(t, whole, whole)
 	r.Apart = apart
-	// No environment is built: what tests need is compiled once, in the first run.
-	base, err := w.Base(t.Context(), r)
+	env, err := w.Env(t.Context(), r) // with the standard library: each run would compile it
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer, _, err := box.Build(t.Context(), sandbox.Build{Key: schemas.DigestOf(files), Parent: base, Files: (&tree.Tree{}).Changes(whole, environmenttest.Date())})
+	layer, _, err := box.Build(t.Context(), sandbox.Build{Key: schemas.DigestOf(files), Parent: env, Files: (&tree.Tree{}).Changes(whole, environmenttest.Date())})
 	if err != nil {
 		t.Fatal(err)
 	}

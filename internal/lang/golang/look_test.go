@@ -62,11 +62,13 @@ func lookAt(t *testing.T, files map[string]string, ask string) look.Report {
 			"--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
 			"--symlink", "usr/lib64", "/lib64", "--ro-bind", "/etc", "/etc", "--ro-bind", goRoot, goRoot, "--dev", "/dev", "--proc", "/proc", "--bind", filepath.Join(root, "tmp"), "/tmp",
 			"--bind", filepath.Join(root, "env"), "/opt/env", "--bind", filepath.Join(root, "home"), "/home/tester", "--bind", filepath.Join(root, "testbed"), "/testbed",
-			"--clearenv", "--setenv", "PATH", goRoot + "/bin:/usr/bin:/bin", "--setenv", "HOME", "/home/tester", "--setenv", "GOCACHE", "/home/tester/cache",
+			"--clearenv", "--setenv", "PATH", goRoot + "/bin:/usr/bin:/bin", "--setenv", "HOME", "/home/tester",
 			"--setenv", "GOTOOLCHAIN", "local", "--setenv", "GOPROXY", "off", "--setenv", "GOFLAGS", "-mod=mod", "--setenv", look.File, look.Path, "--setenv", "P", server, "--chdir", "/testbed", "--",
 		}
-		if cache := modCacheOf(); cache != "" {
-			args = slices.Insert(args, slices.Index(args, "--chdir"), "--ro-bind", cache, cache, "--setenv", "GOMODCACHE", cache)
+		for name, bind := range map[string]string{"GOMODCACHE": "--ro-bind", "GOCACHE": "--bind"} { // those of who runs this test
+			if cache := goEnv(name); cache != "" {
+				args = slices.Insert(args, slices.Index(args, "--chdir"), bind, cache, cache, "--setenv", name, cache)
+			}
 		}
 		out, err := exec.CommandContext(context.Background(), "bwrap", append(args, argv...)...).CombinedOutput()
 		if err != nil {
@@ -82,8 +84,8 @@ func lookAt(t *testing.T, files map[string]string, ask string) look.Report {
 	return look.Read(told)
 }
 
-func modCacheOf() string {
-	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+func goEnv(name string) string {
+	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {
 		return ""
 	}
@@ -101,7 +103,7 @@ func TestLook(t *testing.T) {
 	files := map[string]string{"main.go": string(source), "go.mod": "module example.com/items\n\ngo 1.22\n"}
 	r := lookAt(t, files, `PORT=8080 "$P" & sleep 1
 ask() { curl -sS -o /dev/null -X "$1" -H 'Content-Type: application/json' -d '{}' "127.0.0.1:8080$2"; }
-ask POST /v1/items; ask GET /items; kill $!`)
+ask POST /v1/items; ask GET /items; ask GET /first; ask GET /last; kill $!`)
 	var entries []tree.Entry
 	for p, text := range files {
 		entries = append(entries, tree.Entry{Path: p, Mode: "100644", Data: []byte(text)})
@@ -110,17 +112,29 @@ ask POST /v1/items; ask GET /items; kill $!`)
 	if err != nil {
 		t.Fatal(err)
 	}
+	answering := Language{}.Answering(code, lang.Hooked{})
+	table := r.Table(answering)
+	for i := range table.Routes {
+		for _, f := range r.Answers {
+			if f.Path == table.Routes[i].Path {
+				table.Routes[i].Stack = f.Stack
+			}
+		}
+	}
+	look.Behind(&table, answering)
 	var got []string
-	for _, one := range r.Table(Language{}.Answering(code, lang.Hooked{})).Routes {
-		got = append(got, strings.TrimRight(fmt.Sprintf("%s %s %s %t", one.Method, one.Path, one.Handler.Name, one.Made), " "))
+	for _, one := range table.Routes {
+		got = append(got, strings.TrimRight(fmt.Sprintf("%s %s %s", one.Method, one.Path, one.Handler.Name), " "))
 	}
 	want := []string{
-		"GET /health health.ServeHTTP false",
-		" /items list false",
-		"GET /logged list false",
-		"GET /nameless  false",
-		"POST /v1/items api.create false",
-		"GET /v1/items/{id} one true",
+		"GET /first api.first",
+		"GET /health health.ServeHTTP",
+		" /items list",
+		"GET /last api.last",
+		"GET /logged list",
+		"GET /nameless main:75",
+		"POST /v1/items api.create",
+		"GET /v1/items/{id} one:37",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -131,15 +145,15 @@ ask POST /v1/items; ask GET /items; kill $!`)
 			said = append(said, fmt.Sprintf("env %s %t %s", f.Name, f.Set, f.At))
 		}
 	}
-	for _, f := range append(r.Files, r.Dials...) {
+	for _, f := range slices.Concat(r.Files, r.Dials, r.Listens) {
 		said = append(said, strings.Join([]string{f.Fact, f.Path + f.Addr}, " "))
 	}
 	for _, f := range r.Reads {
 		said = append(said, fmt.Sprintf("%s %s %s %s %s%s %d", f.Fact, f.Method, f.Path, f.In, f.Type, f.Name, len(f.Fields)))
 	}
 	want = []string{
-		"env ITEMS_STORE false /testbed/main.go:49", "env PORT true /testbed/main.go:62",
-		"file items.json", "dial 127.0.0.1:5432",
+		"env ITEMS_STORE false /testbed/main.go:64", "env PORT true /testbed/main.go:80",
+		"file items.json", "dial 127.0.0.1:5432", "listen 127.0.0.1:8080",
 		"body POST /v1/items json main.item 4", "key GET /items query kind 0",
 	}
 	if diff := cmp.Diff(want, said); diff != "" {

@@ -102,10 +102,9 @@ type maskReader struct {
 	mask.Reader
 	source []byte
 	code   parsed
-	specs  []spec   // imports, in order
-	uses   uses     // of names before a dot
-	free   uses     // of exported names that this file declares nowhere: of its package, or of dot imports
-	fails  []string // statements in place of the bodies, by function
+	specs  []spec // imports, in order
+	uses   uses   // of names before a dot
+	free   uses   // of exported names that this file declares nowhere: of its package, or of dot imports
 }
 
 // Read says what a Go file holds. A package is known by its folder, relative to the
@@ -118,8 +117,8 @@ func (Masker) Read(p string, tree *syntax.Tree) *mask.File {
 	for i := range f.Functions {
 		f.Functions[i].Class = r.classOf(f.Functions[i])
 	}
+	r.literals()
 	r.imports()
-	r.returned()
 	return f
 }
 
@@ -159,6 +158,7 @@ func (r *maskReader) call(m syntax.Match) []string {
 func (r *maskReader) function(m syntax.Match) (mask.Function, bool) {
 	n, body := m.Node, m.Node.Child("body")
 	if n.Is("func_literal") {
+		r.literal(n, body)
 		name, ok := holder(n)
 		if !ok || r.Function() >= 0 {
 			return mask.Function{}, false
@@ -190,8 +190,6 @@ func (r *maskReader) function(m syntax.Match) (mask.Function, bool) {
 
 // filled gives a function, declared by n, what stands in the place of its body.
 func (r *maskReader) filled(f mask.Function, n, body syntax.Node) mask.Function {
-	fail := r.failing(f.Name, n)
-	r.fails = append(r.fails, fail)
 	if f.Construct == mask.Bodiless {
 		return f
 	}
@@ -200,7 +198,7 @@ func (r *maskReader) filled(f mask.Function, n, body syntax.Node) mask.Function 
 		return f
 	}
 	f.Body = mask.Range{Start: body.Start() + 1, End: body.End() - 1}
-	f.Strict = inBraces(r.source[f.Body.Start:f.Body.End], fail)
+	f.Strict = inBraces(r.source[f.Body.Start:f.Body.End], r.failing(f.Name, n))
 	switch {
 	case f.Construct == mask.Hook || f.Construct == mask.Main:
 	case trivial(body):
@@ -232,17 +230,17 @@ func saysPanic(n syntax.Node) bool {
 	return false
 }
 
-// inBraces is a statement in place of the text between two braces.
-func inBraces(old []byte, statement string) string {
+// inBraces are statements in place of the text between two braces.
+func inBraces(old []byte, statements ...string) string {
 	i := bytes.LastIndexByte(old, '\n')
 	if i < 0 {
-		return " " + statement + " "
+		return " " + strings.Join(statements, "; ") + " "
 	}
 	indent := string(old[i+1:])
 	if strings.Trim(indent, " \t") != "" {
 		indent = "" // the brace does not stand first on its line
 	}
-	return "\n" + indent + "\t" + statement + "\n" + indent
+	return "\n" + indent + "\t" + strings.Join(statements, "\n"+indent+"\t") + "\n" + indent
 }
 
 // receiverType is T of (t *T[P]).

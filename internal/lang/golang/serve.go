@@ -1,14 +1,15 @@
 package golang
 
 import (
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -63,7 +64,6 @@ func (Language) Serve(p lang.Project, framework string) (schemas.Recipe, error) 
 	}
 	s.environment()
 	s.start()
-	s.port()
 	s.configure()
 	s.prepare()
 	return s.finish(), nil
@@ -153,9 +153,9 @@ func (s *serving) finish() schemas.Recipe {
 	for i := range s.service.Prepare {
 		s.service.Prepare[i].Dir, s.service.Prepare[i].Env = s.module.Dir, s.values
 	}
-	if s.service.Database == schemas.DatabasePostgres {
-		s.recipe.SystemPackages = append(s.recipe.SystemPackages, "postgresql")
-		slices.Sort(s.recipe.SystemPackages)
+	s.recipe.SystemPackages = append(s.recipe.SystemPackages, serve.Packages(s.service)...)
+	slices.Sort(s.recipe.SystemPackages)
+	if settings.Serves(s.service.Database) {
 		s.service.DBPort, s.service.DBName = s.store.Port, s.store.Name
 		s.service.DBUser, s.service.DBPassword = s.store.User, s.store.Password
 	}
@@ -172,6 +172,8 @@ func (s *serving) finish() schemas.Recipe {
 	return s.recipe
 }
 
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
 // set gives a variable its value, once.
 func (s *serving) set(name, value, source string) {
 	if _, there := s.values[name]; there {
@@ -182,13 +184,4 @@ func (s *serving) set(name, value, source string) {
 		value = value[:120] + "…"
 	}
 	s.evidence("service.environment", name+"="+value, source)
-}
-
-// portOf is the number at the end of an address or a port: ":8080", "0.0.0.0:8080", "8080".
-func portOf(text string) (int, bool) {
-	if i := strings.LastIndexByte(text, ':'); i >= 0 {
-		text = text[i+1:]
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(text))
-	return n, err == nil && n > 0 && n < 65536
 }

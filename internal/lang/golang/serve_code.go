@@ -82,10 +82,6 @@ func (f *goFile) line(pos token.Pos) string {
 	return f.path + ":" + strconv.Itoa(f.set.Position(pos).Line)
 }
 
-func (f *goFile) lineAt(offset int) string {
-	return f.path + ":" + strconv.Itoa(strings.Count(f.text[:offset], "\n")+1)
-}
-
 // reach are the folders of the tree that a package imports, itself included.
 func (c *goCode) reach(dir string) map[string]bool {
 	out := map[string]bool{}
@@ -259,6 +255,20 @@ func (s *serving) subcommands() []subcommand {
 		})
 	}
 	return out
+}
+
+// calleeOf is the name of a called function, and of what it is called on.
+func calleeOf(call *ast.CallExpr) (name, on string) {
+	switch fn := call.Fun.(type) {
+	case *ast.Ident:
+		return fn.Name, ""
+	case *ast.SelectorExpr:
+		if x, ok := fn.X.(*ast.Ident); ok {
+			return fn.Sel.Name, x.Name
+		}
+		return fn.Sel.Name, ""
+	}
+	return "", ""
 }
 
 func stringOf(e ast.Expr) (string, bool) {

@@ -57,18 +57,22 @@ func (s *serving) database() error {
 		s.brought(files, drivers)
 	}
 	literals := s.literals()
-	given, has := s.ofProgram().Database()
-	_, lite := drivers[settings.SQLiteName]
-	_, post := drivers[settings.PostgresName]
-	switch {
-	case post && lite:
-		s.choose(given, has, literals)
-	case post:
-		s.postgres(given, has, literals, drivers[settings.PostgresName])
-	case lite:
-		s.settle(settings.Store{Kind: settings.SQLiteName}, drivers[settings.SQLiteName])
+	given, has := s.ofProgram(files).Database()
+	var kinds []string
+	for _, b := range settings.Backends {
+		if drivers[b.Kind] != "" && settings.Stores(b.Kind) && settings.Supported(b.Kind) {
+			kinds = append(kinds, b.Kind)
+		}
 	}
-	if post || lite {
+	switch {
+	case len(kinds) > 1:
+		s.choose(kinds, given, has, literals)
+	case len(kinds) == 1 && kinds[0] == settings.SQLiteName:
+		s.settle(settings.Store{Kind: settings.SQLiteName}, drivers[settings.SQLiteName])
+	case len(kinds) == 1:
+		s.server(kinds[0], given, has, literals, drivers[kinds[0]])
+	}
+	if len(kinds) > 0 {
 		return s.brokers(drivers, files)
 	}
 	for _, b := range settings.Backends {
@@ -83,29 +87,41 @@ func (s *serving) database() error {
 	return nil
 }
 
-// ofProgram are the settings that the program asks for.
-func (s *serving) ofProgram() *settings.Settings {
+// ofProgram are the settings whose name the program has, in any case.
+func (s *serving) ofProgram(files []*goFile) *settings.Settings {
 	out := &settings.Settings{Values: map[string]settings.Value{}}
-	for name := range s.asked() {
-		if v, ok := s.env.Values[name]; ok {
+	for name, v := range s.env.Values {
+		if slices.ContainsFunc(files, func(f *goFile) bool {
+			return strings.Contains(f.text, name) || strings.Contains(f.text, strings.ToLower(name))
+		}) {
 			out.Values[name] = v
 		}
 	}
 	return out
 }
 
-// choose decides between SQLite and PostgreSQL where the program can do both: by its settings,
-// then by what its code names.
-func (s *serving) choose(given settings.Store, has bool, literals []settings.Value) {
+// choose decides between the databases that the program can use: by its settings, then by what
+// its code names.
+func (s *serving) choose(kinds []string, given settings.Store, has bool, literals []settings.Value) {
 	for name, v := range s.env.Values {
-		if driverName.MatchString(name) && strings.Contains(strings.ToLower(v.Text), "sqlite") {
-			s.settle(settings.Store{Kind: settings.SQLiteName}, v.Source)
-			return
+		if !settings.DriverName(name) {
+			continue
+		}
+		for _, kind := range kinds {
+			switch {
+			case !strings.Contains(strings.ToLower(v.Text), kind):
+			case kind == settings.SQLiteName:
+				s.settle(settings.Store{Kind: kind}, v.Source)
+				return
+			default:
+				s.server(kind, given, has, literals, v.Source)
+				return
+			}
 		}
 	}
 	if !has {
 		for _, l := range literals {
-			if settings.KindOf(l.Text) == settings.SQLiteName {
+			if settings.KindOf(l.Text) == settings.SQLiteName && slices.Contains(kinds, settings.SQLiteName) {
 				s.settle(settings.Store{Kind: settings.SQLiteName}, l.Source)
 				return
 			}
@@ -115,45 +131,47 @@ func (s *serving) choose(given settings.Store, has bool, literals []settings.Val
 		s.settle(given, given.Source)
 		return
 	}
-	s.postgres(given, has, literals, "its driver")
+	kind := given.Kind
+	if !slices.Contains(kinds, kind) {
+		kind = slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == settings.SQLiteName })[0]
+		for _, l := range slices.Backward(literals) {
+			if k := settings.KindOf(l.Text); !has && slices.Contains(kinds, k) {
+				kind = k
+			}
+		}
+	}
+	s.server(kind, given, has, literals, "its driver")
 }
 
-var driverName = lazyregexp.New(`(?i)(?:DB|DATABASE)_?(?:DRIVER|TYPE|DIALECT|ENGINE|CONNECTION)$`)
-
-// postgres settles on PostgreSQL with the words of the settings, of a configuration file or of
-// the code.
-func (s *serving) postgres(given settings.Store, has bool, literals []settings.Value, source string) {
+// server settles on a database with a server, with the words of the settings, of a configuration
+// file or of the code.
+func (s *serving) server(kind string, given settings.Store, has bool, literals []settings.Value, source string) {
 	if has {
-		given.Kind = settings.PostgresName
+		given.Kind = kind
 		s.settle(given, given.Source)
 		return
 	}
 	for _, l := range literals {
-		if settings.KindOf(l.Text) == settings.PostgresName && !strings.Contains(l.Text, "%") {
+		if settings.KindOf(l.Text) == kind && !strings.Contains(l.Text, "%") {
 			s.settle(settings.StoreOf(l.Text, l.Source), l.Source)
 			return
 		}
 	}
-	store := settings.Store{Kind: settings.PostgresName}
-	for name, a := range s.asked() { // the defaults of the parts
-		switch settings.Role(name) {
-		case "user":
-			store.User = a.fallback
-		case "password":
-			store.Password = a.fallback
-		case "name":
-			store.Name = a.fallback
-		}
-	}
-	s.settle(store, source)
+	s.settle(settings.Store{Kind: kind}, source)
 }
 
 var pings = lazyregexp.New(`\.Ping\(|\bDial(?:Config|Context|URL)?\(`)
 
-// brokers refuses a service that asks a broker or a cache at its start.
+// brokers gives the service the brokers and caches whose clients it imports, and refuses one that
+// asks another at its start.
 func (s *serving) brokers(drivers map[string]string, files []*goFile) error {
 	for _, b := range settings.Backends {
-		if drivers[b.Kind] == "" || settings.Supported(b.Kind) || settings.Stores(b.Kind) {
+		if drivers[b.Kind] == "" || settings.Stores(b.Kind) {
+			continue
+		}
+		if settings.Supported(b.Kind) {
+			s.service.Brokers = append(s.service.Brokers, b.Kind)
+			s.evidence("service.brokers", b.Kind, drivers[b.Kind])
 			continue
 		}
 		for _, f := range files {
@@ -167,10 +185,7 @@ func (s *serving) brokers(drivers map[string]string, files []*goFile) error {
 
 func (s *serving) settle(store settings.Store, source string) {
 	s.service.Database = store.Kind
-	if store.Kind == settings.PostgresName {
-		store = store.Filled()
-	}
-	s.store = store
+	s.store = store.Filled()
 	s.evidence("service.database", store.Kind, source)
 }
 

@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"sort"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -24,7 +26,7 @@ func (s *serving) first(source string, argv ...string) {
 	s.service.Prepare = append(s.service.Prepare, schemas.Command{Argv: argv})
 	shown := slices.Clone(argv)
 	if len(shown) > 3 && shown[0] == "bash" {
-		shown = append([]string{"psql"}, shown[4:]...)
+		shown = append([]string{"sql"}, shown[4:]...)
 	}
 	s.evidence("service.prepare", strings.ReplaceAll(strings.Join(shown, " "), builtPrograms+"/", ""), source)
 }
@@ -66,7 +68,7 @@ func (s *serving) prepare() {
 		s.first(m.at, to)
 		return
 	}
-	if s.service.Database == settings.PostgresName {
+	if settings.Serves(s.service.Database) {
 		s.sql()
 	}
 }
@@ -82,23 +84,38 @@ func (s *serving) migratesItself() bool {
 
 var (
 	sqlFolder = lazyregexp.New(`(?i)(?:^|/)(?:migrations?|migrate|schemas?|sql|db|database|initdb|init|docker-entrypoint-initdb\.d)(?:/|$)`)
-	sqlDown   = lazyregexp.New(`(?i)(?:\.down\.sql|_down\.sql|\.undo\.sql|rollback\.sql|drop\w*\.sql)$|(?:^|/)(?:quer(?:y|ies)|sqlc|test\w*|seeds?|fixtures?|mysql|sqlite\w*|down)/`)
-	leading   = lazyregexp.New(`^(?:V)?(\d+)`)
+	sqlDown   = lazyregexp.New(`(?i)(?:\.down\.sql|_down\.sql|\.undo\.sql|rollback\.sql|drop\w*\.sql)$|(?:^|/)(?:quer(?:y|ies)|sqlc|test\w*|seeds?|fixtures?|sqlite\w*|down)/`)
+	// sqlOf are the folders of files for one database.
+	sqlOf = map[string]*lazyregexp.Regexp{
+		settings.MySQLName:    lazyregexp.New(`(?i)(?:^|/)(?:mysql|mariadb)/`),
+		settings.PostgresName: lazyregexp.New(`(?i)(?:^|/)(?:postgres\w*|pg|pgsql|psql)/`),
+	}
+	leading = lazyregexp.New(`^(?:V)?(\d+)`)
 )
 
-// psql applies files of migrations in order. Of those that hold both directions the way up is
+// applySQL applies files of migrations in order. Of those that hold both directions the way up is
 // taken: goose, sql-migrate and dbmate mark where the way down begins.
-const psql = `set -eu
+const applySQL = `set -eu
 for file in "$@"; do
   awk '/^--[[:space:]]*(\+goose|\+migrate)[[:space:]]+Down|^--[[:space:]]*migrate:down|^---- create above/ {exit} {print}' "$file"
   printf '\n;\n'
-done | PGPASSWORD=$PASSWORD "$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)/psql" --quiet --no-psqlrc --set ON_ERROR_STOP=1 --host 127.0.0.1 --port "$PORT_" --username "$USER_" --dbname "$NAME" >/dev/null`
+done | %s >/dev/null`
+
+// otherSQL reports whether a file of SQL is for another database than the service's.
+func (s *serving) otherSQL(p string) bool {
+	for kind, folder := range sqlOf {
+		if kind != s.service.Database && folder.MatchString(p) {
+			return true
+		}
+	}
+	return sqlDown.MatchString(p)
+}
 
 // sql applies the SQL files of the folder that holds the schema.
 func (s *serving) sql() {
 	byDir := map[string][]string{}
 	for _, p := range s.p.Solution.Paths() {
-		if !strings.HasSuffix(p, ".sql") || sqlDown.MatchString(p) || !sqlFolder.MatchString(p) || s.module.Dir != "" && !strings.HasPrefix(p, s.module.Dir+"/") {
+		if !strings.HasSuffix(p, ".sql") || s.otherSQL(p) || !sqlFolder.MatchString(p) || s.module.Dir != "" && !strings.HasPrefix(p, s.module.Dir+"/") {
 			continue
 		}
 		if data, err := s.p.Solution.Read(p); err == nil && len(data) < 4<<20 && strings.Contains(strings.ToLower(string(data)), "create table") {
@@ -108,7 +125,7 @@ func (s *serving) sql() {
 	best := ""
 	for d := range byDir {
 		for _, p := range s.p.Solution.Paths() {
-			if dirOf(p) == d && strings.HasSuffix(p, ".sql") && !sqlDown.MatchString(p) {
+			if dirOf(p) == d && strings.HasSuffix(p, ".sql") && !s.otherSQL(p) {
 				byDir[d] = append(byDir[d], p)
 			}
 		}
@@ -127,8 +144,8 @@ func (s *serving) sql() {
 	for i := range files {
 		files[i] = strings.TrimPrefix(strings.TrimPrefix(files[i], s.module.Dir), "/")
 	}
-	script := strings.NewReplacer("$PASSWORD", shellWord(s.store.Password), `"$PORT_"`, strconv.Itoa(s.store.Port), `"$USER_"`, shellWord(s.store.User), `"$NAME"`, shellWord(s.store.Name)).Replace(psql)
-	s.first(best, append([]string{"bash", "-c", script, "psql"}, files...)...)
+	client := serve.Client(s.service, strconv.Itoa(s.store.Port), shellWord(s.store.User), shellWord(s.store.Password), shellWord(s.store.Name))
+	s.first(best, append([]string{"bash", "-c", fmt.Sprintf(applySQL, client), "sql"}, files...)...)
 }
 
 func fileNumber(p string) int {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -128,6 +129,26 @@ func TestLookOfHostile(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestLookListens: a socket that is listened on is told, however its service came to it, and one that is not is none.
+func TestLookListens(t *testing.T) {
+	t.Parallel()
+	for _, python := range []string{"3.13", "3.7"} {
+		for name, code := range map[string]string{
+			"socket":  "import socket\nidle = socket.socket(); idle.bind(('127.0.0.1', 0))\ns = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(1); print(s.getsockname()[1])",
+			"asyncio": "import asyncio\nasync def serve():\n  s = await asyncio.start_server(lambda r, w: None, '127.0.0.1', 0); print(s.sockets[0].getsockname()[1]); s.close()\nasyncio.run(serve())",
+			"http":    "import http.server\ns = http.server.HTTPServer(('127.0.0.1', 0), None); print(s.server_port)",
+		} {
+			t.Run(name+"_"+python, func(t *testing.T) {
+				t.Parallel()
+				s := startLook(t, lookedBy(t, python), t.TempDir(), []string{"-c", code}, nil)
+				if got := fmt.Sprintln(look.Read(s.data).Ports()); got != "["+strings.TrimSpace(s.said)+"]\n" {
+					t.Errorf("told %s, it said %s", got, s.said)
+				}
+			})
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -45,7 +46,6 @@ type serving struct {
 	framework string
 	files     []source // that the application imports, itself included
 	all       []source // of the repository, without tests
-	refs      references
 	app       app
 	dir       string // where the service is started, "" is the root of the tree
 	manifest  string // the folder of its manifest
@@ -63,7 +63,6 @@ func (l Language) Serve(p lang.Project, framework string) (schemas.Recipe, error
 		return schemas.Recipe{}, &lang.Refusal{Reason: schemas.NoFramework, Detail: framework + " services are not started by rule; those of " + strings.Join(sortedKeys(rules), ", ") + " are"}
 	}
 	s := &serving{p: p, framework: framework, files: program(p.Solution), values: map[string]string{}}
-	s.refs = referencesOf(s.files)
 	if err := rule.find(s); err != nil {
 		return schemas.Recipe{}, err
 	}
@@ -98,9 +97,8 @@ func (s *serving) finish() {
 	for i := range s.service.Prepare {
 		s.service.Prepare[i].Dir, s.service.Prepare[i].Env = s.dir, s.values
 	}
-	packages := []string{clock.Package}
-	if s.service.Database == schemas.DatabasePostgres {
-		packages = append(packages, "postgresql")
+	packages := append([]string{clock.Package}, serve.Packages(s.service)...)
+	if settings.Serves(s.service.Database) {
 		s.service.DBPort, s.service.DBName = s.store.Port, s.store.Name
 		s.service.DBUser, s.service.DBPassword = s.store.User, s.store.Password
 	}
@@ -129,7 +127,7 @@ func (s *serving) pythonPath() string {
 // seeds reports whether something that runs before or at the start uses the login.
 func (s *serving) seeds() bool {
 	for name := range s.values {
-		if (strings.Contains(name, "SUPERUSER") || strings.Contains(name, "ADMIN")) && s.refs.has(name) {
+		if (strings.Contains(name, "SUPERUSER") || strings.Contains(name, "ADMIN")) && s.names(name) {
 			return true
 		}
 	}

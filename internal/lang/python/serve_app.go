@@ -408,7 +408,6 @@ func (s *serving) narrow() {
 			s.files = append(s.files, f)
 		}
 	}
-	s.refs = referencesOf(s.files)
 }
 
 var loadsByName = lazyregexp.New(`\b(?:import_module|import_string|iter_modules|walk_packages|find_modules)\b`)

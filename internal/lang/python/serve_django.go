@@ -71,7 +71,6 @@ func (s *serving) startDjango() schemas.Command {
 var (
 	djangoEngine = lazyregexp.New(`["']django\.(?:contrib\.gis\.)?db\.backends\.(\w+)["']`)
 	djangoPart   = lazyregexp.New(`["'](NAME|USER|PORT)["']\s*[:=]\s*["'](\w+)["']`)
-	djangoURL    = lazyregexp.New(`\bdj_database_url\.config\(([^)]*)|\benv\.(?:db|db_url|dj_db_url)\(\s*(\)|default\b)`)
 )
 
 // djangoURLs are the databases of DATABASES, as URLs.
@@ -93,11 +92,4 @@ func djangoURLs(f source) []databaseURL {
 		}
 	}
 	return out
-}
-
-// djangoAsks adds the variable that libraries of settings ask for without its name.
-func djangoAsks(f source, out references) {
-	for _, x := range djangoURL.FindAllStringSubmatchIndex(f.text, -1) {
-		out.add("DATABASE_URL", asking{required: !strings.Contains(f.text[x[0]:x[1]], "default"), source: f.line(x[0])})
-	}
 }

@@ -84,8 +84,32 @@ func classAround(text string, at int) string {
 	return name
 }
 
+// brokers gives the service the brokers and caches whose clients it imports, or whose URL it is
+// given.
+func (s *serving) brokers() {
+	for _, kind := range settings.Brokers() {
+		at, ok := "", false
+		for _, b := range settings.Backends {
+			if b.Kind == kind {
+				at, ok = s.importer(b.Python)
+			}
+		}
+		asked := s.asked().Values
+		for _, name := range sortedKeys(asked) {
+			if !ok && settings.KindOf(asked[name].Text) == kind {
+				at, ok = asked[name].Source, true
+			}
+		}
+		if ok {
+			s.service.Brokers = append(s.service.Brokers, kind)
+			s.evidence("service.brokers", kind, at)
+		}
+	}
+}
+
 // database decides which database the service is given, or refuses one that is not here.
 func (s *serving) database() error {
+	s.brokers()
 	all := s.literals()
 	var own []databaseURL
 	for _, wanted := range []func(databaseURL) bool{
@@ -106,22 +130,23 @@ func (s *serving) database() error {
 		return databaseURL{}, false
 	}
 	lite, hasLite := has(schemas.DatabaseSQLite)
-	post, hasPost := has(schemas.DatabasePostgres)
+	server := s.serverOf(own)
+	named, hasServer := has(server)
 	switch {
-	case ok && settings.Supported(given.Kind) && given.Kind != schemas.DatabaseNone:
+	case ok && settings.Supported(given.Kind) && given.Kind != schemas.DatabaseNone && (!hasLite || given.Kind != schemas.DatabaseMySQL || s.drives(given.Kind)):
 		return s.settle(given, given.Source)
-	case ok && given.Kind == schemas.DatabaseNone && (hasPost || s.drives(schemas.DatabasePostgres)): // parts of an address
-		given.Kind = schemas.DatabasePostgres
+	case ok && given.Kind == schemas.DatabaseNone && (hasServer || s.drives(server)): // parts of an address
+		given.Kind = server
 		return s.settle(given, given.Source)
-	case hasLite && (!hasPost || strings.HasPrefix(lite.class, "Dev") || s.drives("") == s.drives(schemas.DatabasePostgres)):
+	case hasLite && (!hasServer || strings.HasPrefix(lite.class, "Dev") || s.drives("") == s.drives(server)):
 		s.forget("")
 		return s.settle(settings.Store{Kind: lite.kind}, lite.source)
-	case hasPost:
-		store := settings.StoreOf(post.text, post.source)
-		if strings.ContainsAny(post.text, "{%") {
-			store = settings.Store{Kind: post.kind}
+	case hasServer:
+		store := settings.StoreOf(named.text, named.source)
+		if strings.ContainsAny(named.text, "{%") {
+			store = settings.Store{Kind: named.kind}
 		}
-		return s.settle(store, post.source)
+		return s.settle(store, named.source)
 	case hasLite:
 		return s.settle(settings.Store{Kind: lite.kind}, lite.source)
 	}
@@ -136,15 +161,28 @@ func (s *serving) database() error {
 	return s.driven()
 }
 
+// serverOf is the database with a server that the program is written for, if for any.
+func (s *serving) serverOf(own []databaseURL) string {
+	for _, kind := range []string{schemas.DatabasePostgres, schemas.DatabaseMySQL} {
+		if slices.ContainsFunc(own, func(l databaseURL) bool { return l.kind == kind }) {
+			return kind
+		}
+	}
+	if !s.drives(schemas.DatabasePostgres) && s.drives(schemas.DatabaseMySQL) {
+		return schemas.DatabaseMySQL
+	}
+	return schemas.DatabasePostgres
+}
+
 func filter(in []databaseURL, keep func(databaseURL) bool) []databaseURL {
 	return slices.DeleteFunc(slices.Clone(in), func(l databaseURL) bool { return !keep(l) })
 }
 
-// asked are the settings that the code asks for; those of other containers are not.
+// asked are the settings whose name the program has; those of other containers are not.
 func (s *serving) asked() *settings.Settings {
 	out := &settings.Settings{Values: map[string]settings.Value{}}
 	for name, v := range s.env.Values {
-		if s.refs.has(name) || s.refs.has(strings.ToUpper(name)) {
+		if s.names(name) {
 			out.Values[name] = v
 		}
 	}
@@ -189,7 +227,7 @@ func (s *serving) driven() error {
 		if !ok || settings.Supported(b.Kind) {
 			continue
 		}
-		if settings.Stores(b.Kind) || s.demands(b.Kind) {
+		if settings.Stores(b.Kind) {
 			return &lang.Refusal{Reason: schemas.NoDatabase, Detail: b.Kind + ", which " + at + " imports a client of"}
 		}
 	}
@@ -197,23 +235,13 @@ func (s *serving) driven() error {
 	switch {
 	case s.drives(schemas.DatabasePostgres):
 		return s.settle(settings.Store{Kind: schemas.DatabasePostgres}, "its driver")
-	case s.drives("MySQL") && orm:
-		return &lang.Refusal{Reason: schemas.NoDatabase, Detail: "MySQL, whose driver is required"}
+	case s.drives(schemas.DatabaseMySQL) && orm:
+		return s.settle(settings.Store{Kind: schemas.DatabaseMySQL}, "its driver")
 	case orm || s.drives(schemas.DatabaseSQLite):
 		return s.settle(settings.Store{Kind: schemas.DatabaseSQLite}, "convention")
 	}
 	s.evidence("service.database", "none", "no driver, and no URL of a database")
 	return nil
-}
-
-// demands reports whether a variable with the name of a broker must be set.
-func (s *serving) demands(kind string) bool {
-	for name, ref := range s.refs {
-		if ref.required && strings.Contains(name, strings.ToUpper(kind)) {
-			return true
-		}
-	}
-	return false
 }
 
 // forget leaves out the variables that name a database of another kind.
@@ -237,116 +265,66 @@ func (s *serving) namedInCode() string {
 
 func (s *serving) settle(store settings.Store, source string) error {
 	s.service.Database = store.Kind
-	if store.Kind == schemas.DatabasePostgres {
-		if store.Name == "" {
-			store.Name = s.namedInCode()
-		}
-		store = store.Filled()
+	if settings.Serves(store.Kind) && store.Name == "" {
+		store.Name = s.namedInCode()
 	}
-	s.store = store
+	s.store = store.Filled()
 	s.evidence("service.database", store.Kind, source)
 	return nil
 }
 
-var urlVariable = lazyregexp.New(`(?i)(?:^|_)(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|SQL|SQLALCHEMY)\w*(?:URL|URI|DSN|CONN|CONNECTION|STRING)$|^(?:DATABASE|DSN)$`)
-
-// environment gives every variable that the code asks for a value: that of the repository, or
-// a harmless one where the code cannot do without.
+// environment gives the service what the repository gives it. What it lacks then its first start tells.
 func (s *serving) environment() {
-	names := sortedKeys(s.refs)
-	for name := range s.env.Values {
-		if strings.HasPrefix(name, "FLASK_") && name != "FLASK_APP" && name != "FLASK_RUN_PORT" && name != "FLASK_RUN_HOST" && !s.refs.has(name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		value, source := s.valueOf(name)
-		if source == "" || settings.Reserved(name) {
-			continue
-		}
-		s.values[name] = value
-		shown := value
+	given := s.env.Given(settings.Servers{Store: s.store, Brokers: s.service.Brokers})
+	for _, name := range sortedKeys(given) {
+		s.values[name] = given[name].Text
+		shown := given[name].Text
 		if len(shown) > 120 {
 			shown = shown[:120] + "…"
 		}
-		s.evidence("service.environment", name+"="+shown, source)
+		s.evidence("service.environment", name+"="+shown, given[name].Source)
 	}
 	s.debug()
-	s.dotenv()
 }
 
-// valueOf is the value of one variable; source is "" where it is left unset.
-func (s *serving) valueOf(name string) (value, source string) {
-	ref := s.refs[name]
-	given, ok := s.env.Values[name]
-	if !ok {
-		if g, low := s.env.Values[strings.ToLower(name)]; low {
-			given, ok = g, true
+var debugFlag = lazyregexp.New(`\bget_debug_flag\b|\bFLASK_DEBUG\b`)
+
+// DatabaseURL implements lang.Server: SQLAlchemy is told its driver, where a recipe installs one for asyncio.
+func (Language) DatabaseURL(r schemas.Recipe) string {
+	has := func(dist string) bool {
+		return slices.ContainsFunc(r.Requirements, func(line string) bool { return distName(line) == dist })
+	}
+	alchemy := has("sqlalchemy") && !has("databases")
+	scheme := schemes[r.Service.Database]
+	for _, d := range drivers {
+		if d.kind == r.Service.Database && has(d.dist) && (alchemy || d.always) {
+			scheme += "+" + d.name
+			break
 		}
 	}
-	if s.service.Database == schemas.DatabasePostgres && !settings.ForTests(name) {
-		role := settings.Role(name)
-		if s.env.HostOf(name, given.Text) {
-			role = "host"
-		}
-		switch {
-		case settings.KindOf(given.Text) == schemas.DatabasePostgres:
-			return s.store.Fit(given.Text), given.Source
-		case role != "" && settings.KindOf(ref.fallback) == "":
-			return s.store.Part(role), "the database"
-		case urlVariable.MatchString(name) && (ref.required || ok && given.Text == "" || settings.KindOf(ref.fallback) == schemas.DatabasePostgres):
-			if settings.KindOf(ref.fallback) == schemas.DatabasePostgres && !strings.ContainsAny(ref.fallback, "{%") {
-				return s.store.Fit(ref.fallback), ref.source
-			}
-			return s.store.URL(s.scheme()), ref.source
-		}
+	if r.Service.Database == schemas.DatabaseSQLite {
+		return scheme + ":///./service.db"
 	}
-	if s.service.Database == schemas.DatabaseSQLite {
-		if urlVariable.MatchString(name) && (strings.HasPrefix(given.Text, "sqlite:////") || !ok && ref.required) {
-			scheme := "sqlite"
-			if _, async := s.matches(asyncEngine); async {
-				scheme = "sqlite+aiosqlite"
-			}
-			return scheme + ":///./service.db", ref.source
-		}
-	}
-	switch {
-	case settings.SecretKey(name) && (ok && settings.Placeholder(given.Text) || !ok && ref.fallback == "" && !ref.field):
-		return settings.Made(name), "made up: " + ref.source + " asks for it"
-	case ok && (given.Text != "" || !ref.required):
-		return given.Text, given.Source
-	case ref.required && ref.field:
-		return settings.MadeFor(name, ref.typ), "made up: " + ref.source + " requires it"
-	case ref.required:
-		return settings.Made(name), "made up: " + ref.source + " asks for it"
-	}
-	return "", ""
+	return settings.Of(*r.Service).Store.URL(scheme)
 }
 
-var (
-	asyncEngine = lazyregexp.New(`\bcreate_async_engine\b|\basyncpg\b|\baiosqlite\b`)
-	debugFlag   = lazyregexp.New(`\bget_debug_flag\b|\bFLASK_DEBUG\b`)
-)
+// schemes are those of the URLs of databases.
+var schemes = map[string]string{schemas.DatabaseSQLite: "sqlite", schemas.DatabasePostgres: "postgresql", schemas.DatabaseMySQL: "mysql"}
 
-// scheme is the scheme of the URLs that the code reads.
-func (s *serving) scheme() string {
-	if _, ok := s.importer([]string{"databases", "asyncpg", "tortoise", "aiopg"}); ok {
-		if _, engine := s.matches(asyncEngineOnly); !engine {
-			return "postgresql"
-		}
-	}
-	for _, r := range s.recipe.Requirements {
-		if distName(r) == "asyncpg" {
-			if _, ok := s.matches(asyncEngineOnly); ok {
-				return "postgresql+asyncpg"
-			}
-		}
-	}
-	return "postgresql"
+// drivers are what a URL is told behind its scheme, where a recipe installs it: those for asyncio, and all of MySQL, whose first one is not
+// the one that is mostly installed.
+var drivers = []struct {
+	kind, dist, name string
+	always           bool // whether SQLAlchemy asks or not
+}{
+	{schemas.DatabasePostgres, "asyncpg", "asyncpg", false},
+	{schemas.DatabaseSQLite, "aiosqlite", "aiosqlite", false},
+	{schemas.DatabaseMySQL, "aiomysql", "aiomysql", true},
+	{schemas.DatabaseMySQL, "asyncmy", "asyncmy", true},
+	{schemas.DatabaseMySQL, "pymysql", "pymysql", true},
+	{schemas.DatabaseMySQL, "mysqlclient", "mysqldb", true},
+	{schemas.DatabaseMySQL, "mysql-connector-python", "mysqlconnector", true},
 }
-
-var asyncEngineOnly = lazyregexp.New(`\b(?:create_async_engine|AsyncEngine)\b`)
 
 // debug sets the switch by which a Flask program chooses its settings for development: its
 // settings for production ask for what only its owner has.
@@ -357,18 +335,5 @@ func (s *serving) debug() {
 	if at, ok := s.matches(debugFlag); ok {
 		s.values["FLASK_DEBUG"] = "1"
 		s.evidence("service.environment", "FLASK_DEBUG=1", at)
-	}
-}
-
-var opensDotenv = lazyregexp.New(`["'][\w./]*\.env["']|load_dotenv|dotenv_values`)
-
-// dotenv writes the .env that people copy from the example.
-func (s *serving) dotenv() {
-	if s.env.Example == "" || s.env.Own {
-		return
-	}
-	if at, ok := s.matches(opensDotenv); ok {
-		s.service.Files = map[string]string{path.Join(s.dir, ".env"): s.env.Dotenv(s.values)}
-		s.evidence("service.files", path.Join(s.dir, ".env")+" from "+s.env.Example, at)
 	}
 }

@@ -291,6 +291,9 @@ var implied = []struct {
 	{lazyregexp.New(`postgresql\+asyncpg`), "asyncpg"},
 	{lazyregexp.New(`postgresql\+psycopg2|["']postgres(?:ql)?://|db\.backends\.postg`), "psycopg2-binary"},
 	{lazyregexp.New(`postgresql\+psycopg\b`), "psycopg[binary]"},
+	{lazyregexp.New(`mysql\+pymysql`), "pymysql"},
+	{lazyregexp.New(`mysql\+aiomysql`), "aiomysql"},
+	{lazyregexp.New(`mysql\+asyncmy`), "asyncmy"},
 }
 
 // imported are the distributions that the code imports and no line gives. Where a manifest

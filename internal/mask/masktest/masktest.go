@@ -59,7 +59,12 @@ func Strict(l mask.Language, path string, source []byte) (Masked, error) {
 		edits = append(edits, mask.Edit{Range: f.Body, Text: f.Strict})
 	}
 	if m.File.Repair != nil {
-		edits = append(edits, m.File.Repair(func(i int) bool { return m.Masked[i] || inMasked(m, i) })...)
+		edits = append(edits, m.File.Repair(func(i int) bool {
+			for n := len(m.File.Functions); i >= n; {
+				i = m.File.Literals[i-n].Parent
+			}
+			return inMasked(m, i)
+		})...)
 	}
 	m.Text, err = mask.Apply(source, edits)
 	return m, err

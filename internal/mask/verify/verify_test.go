@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/environment/environmenttest"
 	"github.com/benchmint/benchmint/internal/lang/csharp"
 	"github.com/benchmint/benchmint/internal/lang/golang"
 	"github.com/benchmint/benchmint/internal/lang/java"
@@ -46,7 +47,11 @@ func TestRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs interpreters and compilers")
 	}
-	box, err := bwrap.New(t.Context(), bwrap.Options{Dir: t.TempDir()})
+	dir := t.TempDir()
+	if err := environmenttest.ShareCaches(dir); err != nil {
+		t.Fatal(err)
+	}
+	box, err := bwrap.New(t.Context(), bwrap.Options{Dir: dir})
 	if refused := (*sandbox.Refused)(nil); errors.As(err, &refused) {
 		t.Skipf("NO BUBBLEWRAP HERE: %v", err)
 	}

@@ -104,6 +104,9 @@ func shim() error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return fmt.Errorf("mounting proc: %w", err)
 	}
+	// In a network of its own a command may listen on any port, as in a container. A kernel that has no such switch keeps those
+	// below 1024 to root.
+	_ = os.WriteFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", []byte("0"), 0)
 	if err := os.Chdir(o.Store); err != nil {
 		return err
 	}

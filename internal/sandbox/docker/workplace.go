@@ -68,7 +68,7 @@ func (s *Sandbox) hostConfig(l sandbox.Limits) *container.HostConfig {
 		LogConfig:   container.LogConfig{Type: "none"}, // output comes to us, never to the engine's disk
 		OomScoreAdj: 500,
 		ShmSize:     l.Disk + slack,
-		Sysctls:     map[string]string{"net.ipv6.conf.lo.disable_ipv6": "0", "net.ipv6.conf.default.disable_ipv6": "0"},
+		Sysctls:     map[string]string{"net.ipv6.conf.lo.disable_ipv6": "0", "net.ipv6.conf.default.disable_ipv6": "0", "net.ipv4.ip_unprivileged_port_start": "0"},
 		Resources: container.Resources{
 			Memory: l.Memory, MemorySwap: l.Memory, // together: no swap
 			PidsLimit: yes(int64(l.Processes)),

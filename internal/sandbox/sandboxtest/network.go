@@ -119,6 +119,21 @@ for my $address (@ARGV) {
 	}
 }
 
+// lowPorts: a command may listen on the ports that elsewhere are root's, alone and as a service.
+func lowPorts(t *testing.T, b *box) {
+	const listen = `use IO::Socket::IP; $| = 1;
+for my $port (@ARGV) { push @l, IO::Socket::IP->new(LocalHost => "0.0.0.0", LocalPort => $port, Listen => 1) || die "port $port: $@" } print "listening\n"; `
+	res := b.run(t, sandbox.Run{Layer: b.base, Command: perl(listen, "1", "80", "443")})
+	if got := string(res.Output); res.ExitCode != 0 || got != "listening\n" {
+		t.Errorf("alone: exit %d: %s", res.ExitCode, got)
+	}
+	res = b.beside(t, sandbox.Run{Command: bash(`for i in $(seq 400); do exec 3<>/dev/tcp/127.0.0.1/80 && exec cat <&3; sleep 0.05; done 2>/dev/null`)},
+		sandbox.Beside{Command: perl(listen+`while (my $c = $l[0]->accept) { print $c "hello\n"; close $c }`, "80")})
+	if got := string(res.Output); got != "hello\n" {
+		t.Errorf("as a service: %q, and it said %s", got, res.Beside.Output)
+	}
+}
+
 // connecting tries every way out: kind, address, port, and so on.
 const connecting = `
 use IO::Socket::IP; use Socket qw(:all); use Time::HiRes qw(time);

@@ -121,6 +121,7 @@ var cases = []testCase{
 	{"environment_is_ours", environmentIsOurs},
 	{"nothing_of_the_host", nothingOfTheHost},
 	{"loopbacks_and_interface", loopbacksAndInterface},
+	{"low_ports", lowPorts},
 	{"no_way_out", noWayOut},
 	{"no_way_to_another_run", noWayToAnotherRun},
 	{"build_reaches_registries_only", buildReachesRegistriesOnly},

@@ -27,26 +27,28 @@ type Backend struct {
 	Go      []string // import paths that ask it
 }
 
-// PostgresName is the Kind of PostgreSQL, and SQLiteName that of SQLite.
+// The kinds that services are started with.
 const (
 	PostgresName = schemas.DatabasePostgres
 	SQLiteName   = schemas.DatabaseSQLite
+	MySQLName    = schemas.DatabaseMySQL
+	RedisName    = schemas.BrokerRedis
 )
 
-// Backends are the databases and brokers that are known. Those that are neither SQLite nor
-// PostgreSQL are named in refusals.
+// Backends are the databases and brokers that are known. Those that are not Supported are named
+// in refusals.
 var Backends = []Backend{
 	{SQLiteName, []string{"sqlite", "sqlite3"}, []string{"sqlite3", "aiosqlite"},
 		[]string{"github.com/mattn/go-sqlite3", "modernc.org/sqlite", "gorm.io/driver/sqlite", "github.com/glebarez/sqlite", "github.com/jinzhu/gorm/dialects/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3", "zombiezen.com/go/sqlite", "crawshaw.io/sqlite", "github.com/tursodatabase/go-libsql"}},
 	{PostgresName, []string{"postgres", "postgresql", "pgsql"}, []string{"psycopg2", "psycopg", "asyncpg", "aiopg", "pg8000"},
 		[]string{"github.com/lib/pq", "github.com/jackc/pgx", "gorm.io/driver/postgres", "github.com/jinzhu/gorm/dialects/postgres", "github.com/go-pg/pg", "github.com/uptrace/bun/driver/pgdriver", "github.com/uptrace/bun/dialect/pgdialect"}},
-	{"MySQL", []string{"mysql", "mariadb"}, []string{"pymysql", "MySQLdb", "mysql", "aiomysql", "asyncmy", "flask_mysqldb", "flaskext"},
+	{MySQLName, []string{"mysql", "mariadb"}, []string{"pymysql", "MySQLdb", "mysql", "aiomysql", "asyncmy", "flask_mysqldb", "flaskext"},
 		[]string{"github.com/go-sql-driver/mysql", "gorm.io/driver/mysql", "github.com/jinzhu/gorm/dialects/mysql"}},
 	{"SQL Server", []string{"mssql", "sqlserver"}, []string{"pymssql", "pyodbc"}, []string{"github.com/denisenkom/go-mssqldb", "github.com/microsoft/go-mssqldb", "gorm.io/driver/sqlserver"}},
 	{"Oracle", []string{"oracle"}, []string{"cx_Oracle", "oracledb"}, []string{"github.com/godror/godror", "github.com/sijms/go-ora"}},
 	{"MongoDB", []string{"mongodb", "mongodb+srv"}, []string{"pymongo", "motor", "mongoengine", "flask_mongoengine", "flask_pymongo", "beanie", "odmantic", "umongo"},
 		[]string{"go.mongodb.org/mongo-driver", "gopkg.in/mgo.v2", "github.com/globalsign/mgo"}},
-	{"Redis", []string{"redis", "rediss"}, []string{"redis", "aioredis", "flask_redis", "redis_om", "fastapi_limiter"}, []string{"github.com/go-redis/redis", "github.com/redis/go-redis", "github.com/gomodule/redigo"}},
+	{RedisName, []string{"redis", "rediss"}, []string{"redis", "aioredis", "flask_redis", "redis_om", "fastapi_limiter", "django_redis", "rq", "arq"}, []string{"github.com/go-redis/redis", "github.com/redis/go-redis", "github.com/gomodule/redigo", "github.com/redis/rueidis", "github.com/go-redis/cache"}},
 	{"Kafka", []string{"kafka"}, []string{"kafka", "aiokafka", "confluent_kafka"}, []string{"github.com/segmentio/kafka-go", "github.com/Shopify/sarama", "github.com/IBM/sarama", "github.com/confluentinc/confluent-kafka-go"}},
 	{"RabbitMQ", []string{"amqp", "amqps"}, []string{"pika", "aio_pika", "kombu"}, []string{"github.com/streadway/amqp", "github.com/rabbitmq/amqp091-go"}},
 	{"NATS", []string{"nats"}, []string{"nats"}, []string{"github.com/nats-io/nats.go"}},
@@ -62,13 +64,16 @@ var Backends = []Backend{
 
 // Supported reports whether a kind is one that services are started with.
 func Supported(kind string) bool {
-	return kind == schemas.DatabaseNone || kind == SQLiteName || kind == PostgresName
+	return kind == schemas.DatabaseNone || kind == SQLiteName || dialectOf(kind) != nil
 }
+
+// Serves reports whether a kind is a database with a server, which services are started with.
+func Serves(kind string) bool { return dialectOf(kind) != nil && Stores(kind) }
 
 // Stores reports whether what a kind holds is the service's own data: a service without it
 // cannot answer. Brokers and caches may be optional.
 func Stores(kind string) bool {
-	return !slices.Contains([]string{"Redis", "Kafka", "RabbitMQ", "NATS", "etcd", "Memcached", "InfluxDB", "Elasticsearch"}, kind)
+	return !slices.Contains([]string{RedisName, "Kafka", "RabbitMQ", "NATS", "etcd", "Memcached", "InfluxDB", "Elasticsearch"}, kind)
 }
 
 // schemeOf is the scheme of a URL without its driver: postgresql of postgresql+asyncpg.
@@ -90,7 +95,6 @@ func KindOf(value string) string {
 
 var (
 	keyword     = lazyregexp.New(`\b(host|port|user|password|dbname|sslmode)\s*=\s*('[^']*'|\S+)`)
-	mysqlDSN    = lazyregexp.New(`^[^@/\s]+@(?:tcp|unix)\(`)
 	sqliteFiles = lazyregexp.New(`^(?:file:)?[\w./-]+\.(?:db|sqlite3?|db3)(?:\?.*)?$`)
 )
 
@@ -100,33 +104,18 @@ func keywordKind(value string) string {
 	case len(keyword.FindAllString(value, -1)) >= 2:
 		return PostgresName
 	case mysqlDSN.MatchString(value):
-		return "MySQL"
+		return MySQLName
 	case sqliteFiles.MatchString(value):
 		return SQLiteName
 	}
 	return ""
 }
 
-// StoreOf reads a URL or DSN of PostgreSQL.
+// StoreOf reads a URL or DSN of a kind that Serves.
 func StoreOf(value, source string) Store {
 	s := Store{Kind: KindOf(value), Source: source}
-	if s.Kind != PostgresName {
-		return s
-	}
-	if pairs := keyword.FindAllStringSubmatch(value, -1); len(pairs) >= 2 && !schemeOf.MatchString(value) {
-		for _, x := range pairs {
-			v := strings.Trim(x[2], "'")
-			switch x[1] {
-			case "user":
-				s.User = v
-			case "password":
-				s.Password = v
-			case "dbname":
-				s.Name = v
-			case "port":
-				s.Port, _ = strconv.Atoi(v) // 0: the default
-			}
-		}
+	d := dialectOf(s.Kind)
+	if d == nil || d.read != nil && d.read(&s, value) {
 		return s
 	}
 	u, err := url.Parse(value)
@@ -149,36 +138,42 @@ func local(host string) bool {
 // Loopback is where the database of a service answers.
 const Loopback = "127.0.0.1"
 
-// Fit rewrites a URL or DSN of PostgreSQL so that it names the host, port and password of ours,
-// and fills in what it leaves open.
+// Fit rewrites a URL or DSN of the store's kind so that it names the host, port and password of
+// ours, and fills in what it leaves open.
 func (s Store) Fit(value string) string {
-	if KindOf(value) != PostgresName {
+	d := dialectOf(s.Kind)
+	if d == nil || KindOf(value) != s.Kind {
 		return value
 	}
-	port := strconv.Itoa(s.Port)
-	if !schemeOf.MatchString(value) {
-		return s.fitKeywords(value, port)
+	if d.fit != nil {
+		if fitted, ok := d.fit(s, value); ok {
+			return fitted
+		}
 	}
 	u, err := url.Parse(value)
 	if err != nil {
 		return s.URL(schemeText(value))
 	}
-	u.Host = Loopback + ":" + port
+	u.Host = s.address()
 	name := u.User.Username()
 	if _, has := u.User.Password(); name == "" || has {
-		u.User = url.UserPassword(cmp.Or(name, s.User), s.Password)
+		u.User = s.userinfo(name)
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/" + s.Name
 	}
-	if q := u.Query(); q.Get("sslmode") != "" || q.Get("ssl") != "" {
-		if q.Has("sslmode") {
-			q.Set("sslmode", "disable")
-		}
-		q.Del("ssl")
-		u.RawQuery = q.Encode()
-	}
+	u.RawQuery = d.plain(u.RawQuery)
 	return u.String()
+}
+
+func (s Store) address() string { return Loopback + ":" + strconv.Itoa(s.Port) }
+
+// userinfo is nil for a kind that asks for no password, and may refuse one.
+func (s Store) userinfo(name string) *url.Userinfo {
+	if !Stores(s.Kind) {
+		return nil
+	}
+	return url.UserPassword(cmp.Or(name, s.User), s.Password)
 }
 
 func schemeText(value string) string {
@@ -186,46 +181,50 @@ func schemeText(value string) string {
 	return scheme
 }
 
-func (s Store) fitKeywords(value, port string) string {
-	return keyword.ReplaceAllStringFunc(value, func(m string) string {
-		x := keyword.FindStringSubmatch(m)
-		switch x[1] {
-		case "host":
-			return "host=" + Loopback
-		case "port":
-			return "port=" + port
-		case "password":
-			return "password=" + s.Password
-		case "sslmode":
-			return "sslmode=disable"
-		}
-		return m
-	})
-}
-
 // URL is the URL of the database with a scheme (postgresql, postgresql+asyncpg).
 func (s Store) URL(scheme string) string {
-	u := url.URL{Scheme: scheme, User: url.UserPassword(s.User, s.Password), Host: Loopback + ":" + strconv.Itoa(s.Port), Path: "/" + s.Name}
+	u := url.URL{Scheme: scheme, User: s.userinfo(""), Host: s.address(), Path: "/" + s.Name}
 	return u.String()
+}
+
+// DSN is the address of the database as most programs of a language take it.
+func (s Store) DSN(language string) string {
+	switch d := dialectOf(s.Kind); {
+	case d == nil:
+		return ""
+	case language == "go":
+		return d.dsn(s)
+	default:
+		return s.URL(d.scheme)
+	}
 }
 
 // Parts of the names of variables that describe one database.
 var (
-	ofDatabase = lazyregexp.New(`(?i)(?:^|_)(?:DB|DATABASE|POSTGRES|POSTGRESQL|PG|PSQL|SQL|POSTGRE)(?:_|$)|^PG(?:HOST|PORT|USER|PASSWORD|DATABASE)$|^DB[A-Z]+$`)
-	forTests   = lazyregexp.New(`(?i)(?:^|_)TEST(?:S|ING)?(?:_|$)`)
-	hostPart   = lazyregexp.New(`(?i)(?:HOST|HOSTNAME|SERVER|ADDR|ADDRESS)$`)
-	portPart   = lazyregexp.New(`(?i)PORT$`)
-	userPart   = lazyregexp.New(`(?i)(?:USER|USERNAME|LOGIN)$`)
-	wordPart   = lazyregexp.New(`(?i)(?:PASSWORD|PASS|PASSWD|PWD)$`)
-	namePart   = lazyregexp.New(`(?i)(?:^|_)(?:NAME|DB|DBNAME|DATABASE|DATABASENAME)$|^PGDATABASE$|^DBNAME$|DB_?NAME$`)
-	otherStore = lazyregexp.New(`(?i)REDIS|MONGO|MYSQL|CACHE|ELASTIC|RABBIT|AMQP|KAFKA|NATS|SMTP|MAIL|NEO4J|INFLUX`)
-	sslPart    = lazyregexp.New(`(?i)SSL_?MODE$`)
+	forTests = lazyregexp.New(`(?i)(?:^|_)TEST(?:S|ING)?(?:_|$)`)
+	hostPart = lazyregexp.New(`(?i)(?:HOST|HOSTNAME|SERVER|ADDR|ADDRESS)$`)
+	portPart = lazyregexp.New(`(?i)PORT$`)
+	userPart = lazyregexp.New(`(?i)(?:USER|USERNAME|LOGIN)$`)
+	wordPart = lazyregexp.New(`(?i)(?:PASSWORD|PASS|PASSWD|PWD)$`)
+	namePart = lazyregexp.New(`(?i)(?:^|_)(?:NAME|DB|DBNAME|DATABASE|DATABASENAME)$|^PGDATABASE$|^DBNAME$|DB_?NAME$`)
+	sslPart  = lazyregexp.New(`(?i)SSL_?MODE$`)
 )
 
 // Role is which part of a database's address a variable holds: host, port, user, password,
 // name, ssl, or "" where it holds none.
 func Role(name string) string {
-	if !ofDatabase.MatchString(name) || forTests.MatchString(name) || otherStore.MatchString(name) {
+	for _, d := range dialects {
+		if role := RoleOf(d.kind, name); role != "" && Stores(d.kind) {
+			return role
+		}
+	}
+	return ""
+}
+
+// RoleOf is Role for one kind of database or broker.
+func RoleOf(kind, name string) string {
+	d := dialectOf(kind)
+	if d == nil || !d.names.MatchString(name) || d.others.MatchString(name) || forTests.MatchString(name) {
 		return ""
 	}
 	for _, r := range []struct {
@@ -244,14 +243,23 @@ func ForTests(name string) bool { return forTests.MatchString(name) }
 
 // HostOf is whether a variable names the host of a database by the name of its container.
 func (s *Settings) HostOf(name, value string) bool {
+	d := dialectOf(s.Hosts[value])
 	role := Role(name)
-	return s.Hosts[value] == PostgresName && ofDatabase.MatchString(name) && (role == "" || role == "host")
+	return d != nil && Stores(d.kind) && d.names.MatchString(name) && (role == "" || role == "host")
 }
 
-// Part is the value that a variable of a role has with this database.
-func (s Store) Part(role string) string {
+// hostPort is a host with its port, in the place of a host alone.
+var hostPort = lazyregexp.New(`^[\w.-]*:\d+$`)
+
+// Part is the value that a variable of a role has with this database. like are the values that it
+// has otherwise: an address stays one, and the number of a database of Redis, too.
+func (s Store) Part(role string, like ...string) string {
+	like = slices.DeleteFunc(slices.Clone(like), func(v string) bool { return v == "" })
 	switch role {
 	case "host":
+		if len(like) > 0 && hostPort.MatchString(like[0]) {
+			return s.address()
+		}
 		return Loopback
 	case "port":
 		return strconv.Itoa(s.Port)
@@ -260,6 +268,9 @@ func (s Store) Part(role string) string {
 	case "password":
 		return s.Password
 	case "name":
+		if s.Kind == RedisName && len(like) > 0 {
+			return like[0]
+		}
 		return s.Name
 	case "ssl":
 		return "disable"
@@ -267,12 +278,43 @@ func (s Store) Part(role string) string {
 	return ""
 }
 
+// Broker is the value of a variable that says where one of the brokers is; false where it says
+// nothing of one. like are the values that it has otherwise.
+func Broker(kinds []string, name string, like ...string) (value, kind string, ok bool) {
+	for _, kind := range kinds {
+		s := Store{Kind: kind}.Filled()
+		for _, v := range like {
+			if KindOf(v) == kind {
+				return s.Fit(v), kind, true
+			}
+		}
+		d := dialectOf(kind)
+		if d == nil || !d.names.MatchString(name) || d.others.MatchString(name) || forTests.MatchString(name) {
+			continue
+		}
+		if whole.MatchString(name) && !slices.ContainsFunc(like, hostPort.MatchString) {
+			return s.DSN(""), kind, true
+		}
+		switch role := RoleOf(kind, name); {
+		case whole.MatchString(name) || role == "host" && addressName.MatchString(name):
+			return s.Part("host", append(slices.Clone(like), s.address())...), kind, true
+		case role != "":
+			return s.Part(role, like...), kind, true
+		}
+	}
+	return "", "", false
+}
+
+var (
+	whole       = lazyregexp.New(`(?i)(?:URL|URI|DSN)$`)
+	addressName = lazyregexp.New(`(?i)ADDR(?:ESS)?$`)
+)
+
 // Words of ours where a repository names none; they protect nothing.
 const (
 	DefaultUser     = "service"
 	DefaultPassword = "service"
 	DefaultName     = "service"
-	DefaultPort     = 5432
 )
 
 // Filled is the store with words of ours where the repository names none. The password is ours in
@@ -284,11 +326,19 @@ func (s Store) Filled() Store {
 			*v = with
 		}
 	}
-	fill(&s.User, DefaultUser)
-	s.Password = DefaultPassword
-	fill(&s.Name, DefaultName)
+	d := dialectOf(s.Kind)
+	if d == nil {
+		return s
+	}
+	if Stores(s.Kind) {
+		fill(&s.User, DefaultUser)
+		fill(&s.Name, DefaultName)
+		s.Password = DefaultPassword
+	} else {
+		s.User, s.Password, s.Name = "", "", "0"
+	}
 	if s.Port <= 0 || s.Port > 65535 {
-		s.Port = DefaultPort
+		s.Port = d.port
 	}
 	return s
 }

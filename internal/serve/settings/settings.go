@@ -156,7 +156,7 @@ func unquote(v string) string {
 }
 
 // reserved are the variables that the sandbox sets, or by which a loader takes code.
-var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|LD_.*|BASH_.*|ENV|IFS|PYTHONHOME|PYTHONPATH|PYTHONSTARTUP|GO(?:CACHE|PATH|ROOT|FLAGS|PROXY|ENV|MODCACHE|TOOLCHAIN)|PIP_.*|UV_.*|POETRY_.*|DEBIAN_FRONTEND|https?_proxy|HTTPS?_PROXY|DOCKER_.*|COMPOSE_.*)$`)
+var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|LD_.*|BASH_.*|ENV|IFS|PYTHON\w*|VIRTUAL_ENV|WEB_CONCURRENCY|(?:UVICORN|GUNICORN)_.*|CGO_ENABLED|GO(?:CACHE|PATH|ROOT|FLAGS|PROXY|ENV|MODCACHE|TOOLCHAIN|OS|ARCH|DEBUG|MAXPROCS|MEMLIMIT)|PIP_.*|UV_.*|POETRY_.*|DEBIAN_FRONTEND|https?_proxy|HTTPS?_PROXY|DOCKER_.*|COMPOSE_.*)$`)
 
 // Reserved reports whether a variable is the sandbox's to set, whatever a program asks for.
 func Reserved(name string) bool { return reserved.MatchString(name) }
@@ -204,8 +204,8 @@ func (s *Settings) compose(t Tree, dir string) {
 			return rank(a) - rank(b)
 		})
 		for _, c := range services {
-			if strings.Contains(c.image, "postgres") || strings.Contains(c.image, "postgis") {
-				s.Hosts[c.name] = PostgresName
+			if kind := kindOfImage(c.image); kind != "" {
+				s.Hosts[c.name] = kind
 			}
 			for _, f := range c.envFiles {
 				s.dotenv(t, path.Join(dir, f))

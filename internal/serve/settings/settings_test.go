@@ -111,7 +111,7 @@ func TestFit(t *testing.T) {
 func TestKindOf(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"mysql+pymysql://a@b/c": "MySQL", "root:root@tcp(db:3306)/shop": "MySQL", "mongodb+srv://a/b": "MongoDB", "sqlite:///a.db": settings.SQLiteName,
+		"mysql+pymysql://a@b/c": settings.MySQLName, "root:root@tcp(db:3306)/shop": settings.MySQLName, "%s:%s@tcp(%s)/%s": settings.MySQLName, "mongodb+srv://a/b": "MongoDB", "sqlite:///a.db": settings.SQLiteName,
 		"./data/shop.db": settings.SQLiteName, "postgres://a/b": settings.PostgresName, "amqp://a": "RabbitMQ", "http://a/b": "", "postgres": "", "": "", "user=a": "",
 	} {
 		if got := settings.KindOf(value); got != want {
@@ -149,5 +149,50 @@ func TestExtensions(t *testing.T) {
 	c, at, ok := s.Extensions(treeOf(t, "-- a/1.py --\nuuid_generate_v4()\n-- b.sql --\nx CITEXT\n-- c.sql --\nCREATE EXTENSION citext;\n"))
 	if !ok || at != "a/1.py" || c.Argv[len(c.Argv)-1] != "uuid-ossp" || c.Argv[len(c.Argv)-2] != "n" {
 		t.Errorf("got %v %q %t", c.Argv, at, ok)
+	}
+}
+
+func TestFitServers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ kind, value, want string }{
+		{settings.MySQLName, "mysql+pymysql://boss:word@db:5555/shop?charset=utf8mb4", "mysql+pymysql://boss:service@127.0.0.1:3306/shop?charset=utf8mb4"},
+		{settings.MySQLName, "boss:word@tcp(db:5555)/shop?parseTime=true", "boss:service@tcp(127.0.0.1:3306)/shop?parseTime=true"},
+		{settings.MySQLName, "mysql://boss:word@tcp(db)/", "mysql://boss:service@tcp(127.0.0.1:3306)/service"},
+		{settings.MySQLName, "postgres://boss:word@db/shop", "postgres://boss:word@db/shop"},
+		{settings.RedisName, "redis://cache", "redis://127.0.0.1:6379/0"},
+		{settings.RedisName, "rediss://default:w/rd@cache:7000/3?db=4", "redis://127.0.0.1:6379/3?db=4"},
+	} {
+		if got := (settings.Store{Kind: c.kind}).Filled().Fit(c.value); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.value, got, c.want)
+		}
+	}
+	for value, want := range map[string]settings.Store{
+		"boss:word@tcp(127.0.0.1:5555)/shop?x": {Kind: settings.MySQLName, User: "boss", Password: "word", Name: "shop", Port: 5555},
+		"%s:%s@tcp(%s)/%s":                     {Kind: settings.MySQLName},
+		"mysql://boss:word@db:5555/shop":       {Kind: settings.MySQLName, User: "boss", Password: "word", Name: "shop"},
+	} {
+		if diff := cmp.Diff(want, settings.StoreOf(value, "")); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", value, diff)
+		}
+	}
+}
+
+func TestBroker(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, given, want string }{
+		{"REDIS_URL", "", "redis://127.0.0.1:6379/0"}, {"REDIS_URL", "cache:7000", "127.0.0.1:6379"}, {"BROKER", "redis://:w@cache:7000/1", "redis://127.0.0.1:6379/1"},
+		{"REDIS_HOST", "cache", "127.0.0.1"}, {"REDIS_HOST", "cache:6379", "127.0.0.1:6379"}, {"REDIS_ADDR", "", "127.0.0.1:6379"}, {"redis_port", "7000", "6379"},
+		{"REDIS_DB", "3", "3"}, {"REDIS_DB", "", "0"}, {"REDIS_PASSWORD", "word", ""}, {"REDIS_TTL", "60", "none"}, {"DB_HOST", "db", "none"}, {"REDIS_SENTINEL_HOST", "x", "none"},
+	} {
+		got, kind, ok := settings.Broker([]string{settings.RedisName}, c.name, "", c.given)
+		if !ok {
+			got = "none"
+		}
+		if got != c.want || ok != (kind == settings.RedisName) {
+			t.Errorf("%s=%s: got %q of %q", c.name, c.given, got, kind)
+		}
+		if _, _, ok := settings.Broker(nil, c.name, c.given); ok {
+			t.Errorf("%s: a service without a broker gets one", c.name)
+		}
 	}
 }

@@ -33,9 +33,20 @@ def tell_route(r):
     if inspect.isclass(f):
         for method in METHODS:
             if hasattr(f, method.lower()) and r.method in ("*", method):
-                route("aiohttp", [method], path, getattr(f, method.lower()), owner=f, takes=told)
+                answer = getattr(f, method.lower())
+                route("aiohttp", [method], path, answer, owner=f, takes=told + declared(answer))
     elif r.method not in ("HEAD", "OPTIONS"):
-        route("aiohttp", ["" if r.method == "*" else r.method], path, f, takes=told)
+        route("aiohttp", ["" if r.method == "*" else r.method], path, f, takes=told + declared(f))
+
+
+PLACES = {"querystring": "query", "match_info": "path", "headers": "header", "form": "form"}
+
+
+def declared(f):
+    """What aiohttp-apispec notes of a handler: schemas of marshmallow, each with the place of what it is for."""
+    with quiet():
+        return [takes(PLACES.get(s.get("location") or (s.get("locations") or [""])[0], "json"), s.get("schema")) for s in getattr(f, "__schemas__", ())]
+    return []
 
 
 def names(resource):

@@ -132,6 +132,8 @@ def socket_loaded(module):
         name = self.getsockname()
         if isinstance(name, tuple):
             own.add(tuple(name[:2]))
+            if self.type & 0xF == module.SOCK_STREAM:
+                tell("listen", addr="%s:%d" % ("[%s]" % name[0] if ":" in name[0] else name[0], name[1]), at=asked())
         tables()
     before(module.socket, "listen", listens)
     after(module, "getaddrinfo", lambda found, *a, **k: own.update(f[4][0] for f in found if f[4] and f[4][0] not in a))

@@ -25,6 +25,9 @@ async def item(request):
     return web.Response(text=data["title"] + data.get("note", ""))
 
 
+# As aiohttp-apispec notes it.
+item.__schemas__ = [{"schema": {"type": "object", "properties": {"note": {"type": "string"}}}, "location": "form"}]
+
 app = web.Application()
 app.add_routes(routes)
 admin = web.Application()
