@@ -40,7 +40,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "7, " + secrets.RulesVersion
+const Version = "8, " + secrets.RulesVersion
 
 // Repos reads objects by the repository's name.
 type Repos interface {

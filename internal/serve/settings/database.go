@@ -444,26 +444,6 @@ func SecretKey(name string) bool { return secretKey.MatchString(name) }
 // to start with it.
 func Placeholder(value string) bool { return placeholder.MatchString(value) }
 
-// MadeFor is Made for a variable of a type that a settings class declares.
-func MadeFor(name, typ string) string {
-	low := strings.ToLower(typ)
-	switch {
-	case strings.Contains(low, "bool"):
-		return "false"
-	case strings.Contains(low, "int") || strings.Contains(low, "float"):
-		return "60"
-	case strings.HasPrefix(low, "list") || strings.Contains(low, "list["):
-		return "[]"
-	case strings.HasPrefix(low, "dict"):
-		return "{}"
-	case strings.Contains(low, "email"):
-		return "admin@example.com"
-	case strings.Contains(low, "url"):
-		return "http://localhost"
-	}
-	return Made(name)
-}
-
 var (
 	loginName = lazyregexp.New(`(?i)^(.*?(?:FIRST_SUPERUSER|SUPERUSER|SUPER_USER|FIRST_USER|ADMIN|ROOT_USER|INITIAL_USER|DEFAULT_USER))(?:_(?:EMAIL|USERNAME|USER|NAME|LOGIN|MAIL))?$`)
 )

@@ -55,9 +55,6 @@ var exampleNames = []string{
 	".env-sample", "dev.env", ".env.dev", ".env.development", ".env.local", ".env.docker", ".env.default", "default.env", ".flaskenv",
 }
 
-// Get is the text of a variable, "" where no source names it.
-func (s *Settings) Get(name string) string { return s.Values[name].Text }
-
 // Read reads the sources of a service whose folder is dir ("" is the root). The folder comes
 // before the root of the tree.
 func Read(t Tree, dir string) *Settings {
