@@ -18,6 +18,8 @@ type Service struct {
 	Framework string             `json:"framework"`
 	Endpoints []schemas.Endpoint `json:"endpoints"` // by path, then method
 	Database  string             `json:"database"`  // "", sqlite, postgres, mysql
+	// Brokers are the caches and brokers beside the database, sorted: redis.
+	Brokers []string `json:"brokers,omitempty"`
 	// BaseImage is the image that the solver's Dockerfile begins with, in the environment variant;
 	// "" where the environment is the task's.
 	BaseImage string `json:"base_image,omitempty"`
@@ -64,7 +66,7 @@ func serviceOf(t Task) *Service {
 	return &Service{
 		Category: categoryOf(t.Start.Group.Name, t.Start.Group.Endpoints), Cases: cases, EndpointsAsked: endpoints,
 		Release: c.Release.Tag, Group: t.Start.Group.Name, Framework: t.Start.Group.Framework, Endpoints: t.Start.Group.Endpoints,
-		Database: r.Database, BaseImage: r.Image, Hints: hints, Clock: clock, Masked: maskedOf(*m), Difficulty: difficultyOf(t), ZeroWork: t.Proof.ZeroWork(nil),
+		Database: r.Database, Brokers: r.Brokers, BaseImage: r.Image, Hints: hints, Clock: clock, Masked: maskedOf(*m), Difficulty: difficultyOf(t), ZeroWork: t.Proof.ZeroWork(nil),
 	}
 }
 
@@ -130,7 +132,7 @@ func (c *checker) served(r Located, s schemas.Start, p schemas.Proof) {
 	want := *serviceOf(Task{
 		Origin: schemas.Origin{Cut: &schemas.Cut{Release: schemas.Release{Tag: x.Release}}}, Start: s, Proof: p, TestPatch: []byte(r.TestPatch),
 		Environment: schemas.Environment{Recipe: schemas.Recipe{
-			SystemPackages: []string{clock.Package}, Service: &schemas.Service{Database: x.Database, Image: x.BaseImage, Shifts: x.Clock == ClockShifted},
+			SystemPackages: []string{clock.Package}, Service: &schemas.Service{Database: x.Database, Brokers: x.Brokers, Image: x.BaseImage, Shifts: x.Clock == ClockShifted},
 		}},
 	})
 	if !bytes.Equal(mustJSON(*x), mustJSON(want)) {

@@ -145,6 +145,41 @@ func TestTake(t *testing.T) {
 	}
 }
 
+// TestBehind: one function without a name stands in front of two routes, and a helper runs behind both. The handler of each is what
+// ran for its path alone; a route whose handler is known keeps it.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	answering := func(f look.Fact) look.Answering {
+		return look.Answering{Function: routes.Function{Path: f.File, Name: f.Func}}
+	}
+	stack := func(names ...string) (out []routes.Frame) { // innermost first
+		for _, n := range names {
+			out = append(out, routes.Frame{Func: n, File: "api.go"})
+		}
+		return out
+	}
+	one := func(path, handler string, names ...string) routes.Route {
+		return routes.Route{Path: path, Handler: routes.Function{Path: "api.go", Name: handler}, Stack: stack(names...)}
+	}
+	table := routes.Table{Routes: []routes.Route{
+		one("/notes", "serve:7", "write", "listNotes", "serve:7"),
+		one("/users", "serve:7", "write", "listUsers", "serve:7"),
+		one("/told", "told", "write", "other", "told"),
+		one("/alone", "serve:9", "write", "listAlone", "serve:9"),
+		one("/unnamed", "", "write", "unnamed"),
+		one("/silent", "serve:7"),
+	}}
+	look.Behind(&table, answering)
+	var got []string
+	for _, r := range table.Routes {
+		got = append(got, r.Path+" "+r.Handler.Name)
+	}
+	want := "/notes listNotes, /users listUsers, /told told, /alone serve:9, /unnamed unnamed, /silent serve:7"
+	if s := strings.Join(got, ", "); s != want {
+		t.Errorf("got  %s\nwant %s", s, want)
+	}
+}
+
 func TestInTree(t *testing.T) {
 	t.Parallel()
 	for abs, want := range map[string]string{"/testbed/a/b.py": "a/b.py", "/testbed/../etc/passwd": "", "/testbed": "", "/opt/env/x.py": "", "a.py": ""} {
