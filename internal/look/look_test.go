@@ -166,7 +166,7 @@ func TestBehind(t *testing.T) {
 		one("/users", "serve:7", "write", "listUsers", "serve:7"),
 		one("/told", "told", "write", "other", "told"),
 		one("/alone", "serve:9", "write", "listAlone", "serve:9"),
-		one("/unnamed", "", "write", "unnamed"),
+		one("/unnamed", "", "write", "unnamed", "told"),
 		one("/silent", "serve:7"),
 	}}
 	look.Behind(&table, answering)
