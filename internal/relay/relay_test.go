@@ -30,6 +30,8 @@ if ($mode eq "silent") { sleep 600 }
 if ($mode =~ /^starved/) { for (1 .. 40) { if (!fork) { alarm($mode eq "starved" ? 30 : 4); 1 while 1 } } sleep($mode eq "starved" ? 600 : 3) }
 if ($mode =~ /^told/) {
 	open(my $f, ">", "/tmp/told");
+	print $f qq({"fact":"listen","addr":"[::]:$_"}\n) for $mode eq "told_lies" ? (22, 8003, 65535) : ();
+	print $f qq({"fact":"route","framework":"x","method":"GET","path":"/$_"}\n) for $mode eq "told_lies" ? 1 .. 3000 : ();
 	print $f qq({"fact":"listen","addr":"[::]:$_"}\n) for 8002, 8001;
 	print $f qq({"fact":"route","framework":"x","method":"GET","path":"/users"}\n); close $f;
 	if (!fork) { my $o = IO::Socket::INET->new(LocalHost => "0.0.0.0", LocalPort => 8002, Listen => 50, ReuseAddr => 1) or die $@; while (1) { my $c = $o->accept or next; 1 while <$c> =~ /\S/; print $c "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"; close $c } }
@@ -296,7 +298,7 @@ func nothingLeft(t *testing.T, dir string) {
 // TestPort: a service with a hook is asked where it listens and has its routes, whatever else of it answers there.
 func TestPort(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]int{"told_elsewhere": 8001, "told_here": 8000} {
+	for name, want := range map[string]int{"told_elsewhere": 8001, "told_here": 8000, "told_lies": 8000} {
 		s, _ := box(t)
 		s.Service.Start = command(name)
 		s.Told = "/tmp/told"

@@ -54,7 +54,7 @@ func withEngine(r schemas.Recipe, kind, host string) schemas.Recipe {
 	r.SystemPackages = slices.Concat(r.SystemPackages, serve.Packages(s))
 	slices.Sort(r.SystemPackages)
 	r.SystemPackages = slices.Compact(r.SystemPackages)
-	return served(r, s, max(0, len(r.Build)-len(serve.Prepare(*r.Service))), func(c schemas.Command) schemas.Command {
+	return served(r, s, func(c schemas.Command) schemas.Command {
 		c.Env = maps.Clone(c.Env)
 		for name, v := range c.Env {
 			role := settings.RoleOf(kind, name)
@@ -86,9 +86,8 @@ func calledFor(r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
 	if s.DBName == r.Service.DBName && s.DBUser == r.Service.DBUser {
 		return r, false
 	}
-	before := max(0, len(r.Build)-len(serve.Prepare(*r.Service)))
 	r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: "service.database", Value: s.DBUser + "@" + s.DBName, Source: "its log misses them"})
-	return served(r, s, before, adding(nil)), true
+	return served(r, s, adding(nil)), true
 }
 
 var (

@@ -66,7 +66,6 @@ func (t settling) next(r schemas.Recipe, l looked) (schemas.Recipe, bool) {
 		return r, found
 	}
 	r.Evidence = slices.Concat(r.Evidence, evidence, g.evidence)
-	before := max(0, len(r.Build)-len(serve.Prepare(s)))
 	if l.not == nil && unsteady(s.Port) {
 		s.Port = askedPort(s)
 	}
@@ -74,7 +73,7 @@ func (t settling) next(r schemas.Recipe, l looked) (schemas.Recipe, bool) {
 		maps.Copy(files, s.Files)
 		s.Files = files
 	}
-	return served(r, s, before, adding(g.made)), true
+	return served(r, s, adding(g.made)), true
 }
 
 // needed is the value of a variable that the next start has in any case, and where it is from; "" of others.
@@ -182,7 +181,8 @@ func (t settling) files(s schemas.Service, l looked, made map[string]string) (ou
 			missing = append(missing, p)
 		}
 	}
-	values := maps.Clone(s.Start.Env)
+	values := map[string]string{}
+	maps.Copy(values, s.Start.Env)
 	maps.DeleteFunc(values, func(name, _ string) bool { return settings.Reserved(name) })
 	maps.Copy(values, made)
 	out = map[string]string{}
@@ -229,14 +229,14 @@ func adding(made map[string]string) func(schemas.Command) schemas.Command {
 	}
 }
 
-// served is a recipe whose service has each of its commands in another form. before is how many commands build the program.
-func served(r schemas.Recipe, s schemas.Service, before int, with func(schemas.Command) schemas.Command) schemas.Recipe {
+// served is a recipe whose service has each of its commands in another form.
+func served(r schemas.Recipe, s schemas.Service, with func(schemas.Command) schemas.Command) schemas.Recipe {
 	s.Start, s.Prepare = with(s.Start), slices.Clone(s.Prepare)
 	for i := range s.Prepare {
 		s.Prepare[i] = with(s.Prepare[i])
 	}
+	r.Build = slices.Concat(r.Build[:building(r)], serve.Prepare(s))
 	r.Service = &s
-	r.Build = slices.Concat(r.Build[:before], serve.Prepare(s))
 	return r
 }
 

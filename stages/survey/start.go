@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/relay"
+	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/pipeline"
@@ -45,7 +46,11 @@ func (w Workshop) Start(ctx context.Context, c Commit, framework string) (s Star
 		return s, nil, err
 	}
 	r = l.recipe
-	plain, stopPlain, err := w.built(ctx, c, r, recipe.Step{})
+	env, files, err := w.env(ctx, c, r, recipe.Step{})
+	if err != nil {
+		return s, nil, errors.Join(err, l.stop())
+	}
+	plain, stopPlain, err := w.state(ctx, c, env, r, files)
 	if err != nil {
 		return s, nil, errors.Join(err, l.stop())
 	}
@@ -59,30 +64,39 @@ func (w Workshop) Variant(r schemas.Recipe) (schemas.Deploy, []byte, error) {
 	return w.Builder.Variant(r)
 }
 
-// built is the service of a locked recipe, above an environment with the files of a step.
-func (w Workshop) built(ctx context.Context, c Commit, r schemas.Recipe, step recipe.Step) (server *relay.Server, stop func() error, err error) {
+// env is the environment of a locked recipe with the files of a step, and the tree to put above it.
+func (w Workshop) env(ctx context.Context, c Commit, r schemas.Recipe, step recipe.Step) (env sandbox.Layer, files []sandbox.File, err error) {
 	pipeline.Doing(ctx, "%s, building the environment", c.Release.Tag)
-	env, err := w.Builder.Env(ctx, r)
+	env, err = w.Builder.Env(ctx, r)
 	if err != nil {
-		return nil, nil, ends.For(ends.Of(err, schemas.NoBuild), r)
+		return env, nil, ends.For(ends.Of(err, schemas.NoBuild), r)
 	}
-	what := "the service"
 	if len(step.Files) > 0 {
-		what = "the service with its hook"
 		if env, err = w.Builder.Above(ctx, env, r, step); err != nil {
-			return nil, nil, err
+			return env, nil, err
 		}
 	}
-	files, err := seal.Files(c.Tree, c.Release.Date)
-	if err != nil {
-		return nil, nil, fmt.Errorf("sealing the tree: %w", err)
+	if files, err = seal.Files(c.Tree, c.Release.Date); err != nil {
+		return env, nil, fmt.Errorf("sealing the tree: %w", err)
 	}
-	pipeline.Doing(ctx, "%s, building %s", c.Release.Tag, what)
-	layer, err := w.Builder.State(ctx, env, r, files)
-	if err != nil {
-		return nil, nil, ends.For(ends.Of(err, schemas.NoBuild), r)
+	return env, files, nil
+}
+
+// layer is a state of a recipe, until stop.
+func (w Workshop) layer(ctx context.Context, parent sandbox.Layer, r schemas.Recipe, files []sandbox.File) (layer sandbox.Layer, stop func() error, err error) {
+	if layer, err = w.Builder.State(ctx, parent, r, files); err != nil {
+		return layer, nil, ends.For(ends.Of(err, schemas.NoBuild), r)
 	}
-	stop = func() error { return w.Builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }
+	return layer, func() error { return w.Builder.Sandbox.Remove(context.WithoutCancel(ctx), layer) }, nil
+}
+
+// state is the service of a locked recipe.
+func (w Workshop) state(ctx context.Context, c Commit, parent sandbox.Layer, r schemas.Recipe, files []sandbox.File) (*relay.Server, func() error, error) {
+	pipeline.Doing(ctx, "%s, building the service", c.Release.Tag)
+	layer, stop, err := w.layer(ctx, parent, r, files)
+	if err != nil {
+		return nil, nil, err
+	}
 	return &relay.Server{
 		Sandbox: w.Builder.Sandbox, Layer: layer, Service: *r.Service, Env: r.Variables, Shift: serve.Shifts(r), Limits: w.Builder.Limits,
 	}, stop, nil

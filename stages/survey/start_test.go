@@ -19,6 +19,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lang/langtest"
 	"github.com/benchmint/benchmint/internal/look"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -26,18 +27,22 @@ import (
 	"github.com/benchmint/benchmint/stages/survey"
 )
 
-// server is a toy whose services are prepared by one command.
-type server struct{ langtest.Toy }
+// server is a toy whose services are prepared by one command. A hook of one step is built into its programs, where it has one.
+type server struct {
+	langtest.Toy
+	prepare []schemas.Command
+	step    recipe.Step
+}
 
 func (s server) Serve(p lang.Project, _ string) (schemas.Recipe, error) {
 	r, err := s.Infer(p)
-	r.Service = &schemas.Service{Port: 80, Start: schemas.Command{Argv: []string{"serve"}}}
+	r.Service = &schemas.Service{Port: 80, Start: schemas.Command{Argv: []string{"serve"}}, Prepare: s.prepare}
 	return r, err
 }
 
 func (server) DatabaseURL(schemas.Recipe) string { return "" }
 
-func (server) Look(r schemas.Recipe) lang.Hooked { return lang.Hooked{Recipe: r} }
+func (s server) Look(r schemas.Recipe) lang.Hooked { return lang.Hooked{Recipe: r, Step: s.step} }
 
 func (server) Answering(lang.Tree, lang.Hooked) func(look.Fact) look.Answering {
 	return func(look.Fact) look.Answering { return look.Answering{} }
@@ -48,9 +53,11 @@ func (server) Answering(lang.Tree, lang.Hooked) func(look.Fact) look.Answering {
 type host struct {
 	sandbox.Sandbox
 	step, run string // what they print; "" works
+	told      string // by the service, beside its route
 	err       error  // of a build that fails, in the place of its own
 	repaired  bool
-	live      []string // layers that are there
+	live      []string // layers that are there, each as often as it is leased
+	built     []string // commands of layers that were not there
 }
 
 func (h *host) Base(context.Context, sandbox.Base) (sandbox.Layer, error) {
@@ -58,14 +65,19 @@ func (h *host) Base(context.Context, sandbox.Base) (sandbox.Layer, error) {
 }
 
 func (h *host) Build(_ context.Context, b sandbox.Build) (sandbox.Layer, sandbox.Result, error) {
+	l := sandbox.Layer{ID: string(b.Key), Key: b.Key}
+	if b.Lease && slices.Contains(h.live, l.ID) {
+		h.live = append(h.live, l.ID)
+		return l, sandbox.Result{}, nil
+	}
 	for _, s := range b.Steps {
+		h.built = append(h.built, s.Argv[0])
 		h.repaired = h.repaired || s.Argv[0] == "resolve" && slices.Contains(s.Argv, "help")
 		if s.Argv[0] == "build" && h.step != "" && !h.repaired {
 			res := sandbox.Result{End: sandbox.Exited, ExitCode: 1, Output: []byte(h.step)}
 			return sandbox.Layer{}, res, &sandbox.BuildError{Step: s, Result: res}
 		}
 	}
-	l := sandbox.Layer{ID: fmt.Sprint("layer", len(h.live)), Key: b.Key}
 	if b.Lease {
 		h.live = append(h.live, l.ID)
 	}
@@ -73,7 +85,9 @@ func (h *host) Build(_ context.Context, b sandbox.Build) (sandbox.Layer, sandbox
 }
 
 func (h *host) Remove(_ context.Context, l sandbox.Layer) error {
-	h.live = slices.DeleteFunc(h.live, func(id string) bool { return id == l.ID })
+	if i := slices.Index(h.live, l.ID); i >= 0 {
+		h.live = slices.Delete(h.live, i, i+1)
+	}
 	return nil
 }
 
@@ -95,7 +109,7 @@ func (h *host) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 			return sandbox.Result{End: sandbox.Exited}, nil
 		}
 		if strings.HasPrefix(line, "look ") {
-			const told = `{"fact":"route","framework":"toy","method":"GET","path":"/a"}` + "\n"
+			told := h.told + `{"fact":"route","framework":"toy","method":"GET","path":"/a"}` + "\n"
 			fmt.Fprintf(r.Interactive.Out, "ok %s 0 0 - %d\n%s", state, len(told)*asks, told[:len(told)*asks])
 			asks = 0
 			continue
@@ -133,6 +147,61 @@ func (undescribed) Describe(context.Context, string, string) (tree.Version, erro
 	return tree.Version{}, nil
 }
 
+// start starts the toy in it.
+func (h *host) start(t *testing.T, toy server) (survey.Started, func() error, error) {
+	t.Helper()
+	languages := map[string]lang.Language{"toy": toy, "python": toy}
+	w := survey.Workshop{
+		Builder:  &environment.Builder{Sandbox: h, Toolchains: releases{}, Languages: languages, Runners: langtest.Runners()},
+		Projects: environment.Projects{History: undescribed{}, Toolchains: releases{}, Languages: languages},
+	}
+	empty, err := tree.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit := survey.Commit{Repo: schemas.Repo{Name: "o/n"}, Release: schemas.Release{Date: time.Unix(1700000000, 0)}, Language: "toy", Tree: empty}
+	return w.Start(t.Context(), commit, "toy")
+}
+
+// TestStartBuildsOnce: the second start has a secret that the first one lacked, and so has what prepares the service. The
+// program with the hook is built once for both, and once without.
+func TestStartBuildsOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		prepare []schemas.Command
+		step    recipe.Step
+		want    map[string]int
+	}{
+		{name: "hook_in_the_program", prepare: []schemas.Command{{Argv: []string{"migrate"}}}, step: recipe.Step{Files: []sandbox.File{{Path: "/hook"}}}, want: map[string]int{"build": 2, "bash": 3}},
+		{name: "hook_beside_it", want: map[string]int{"build": 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := &host{told: `{"fact":"env","name":"SECRET_KEY","at":"/testbed/app.py:1"}` + "\n"}
+			s, stop, err := h.start(t, server{prepare: c.prepare, step: c.step})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Recipe.Service.Start.Env["SECRET_KEY"] == "" {
+				t.Errorf("the start has no secret: %v", s.Recipe.Evidence)
+			}
+			got := map[string]int{}
+			for _, argv0 := range h.built {
+				if c.want[argv0] > 0 {
+					got[argv0]++
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("commands run:\n%s", diff)
+			}
+			if err := stop(); err != nil || len(h.live) > 0 {
+				t.Errorf("%v, left: %v", err, h.live)
+			}
+		})
+	}
+}
+
 // TestStartRepairs: what a command that prepares the service printed, and what the service did,
 // is held against the failure table. What says nothing of the service is not.
 func TestStartRepairs(t *testing.T) {
@@ -154,18 +223,7 @@ func TestStartRepairs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			h := &host{step: c.step, run: c.run, err: c.err}
-			toy := server{langtest.Toy{Fixes: map[string]string{"no helper": "help"}}}
-			languages := map[string]lang.Language{"toy": toy, "python": toy}
-			w := survey.Workshop{
-				Builder:  &environment.Builder{Sandbox: h, Toolchains: releases{}, Languages: languages, Runners: langtest.Runners()},
-				Projects: environment.Projects{History: undescribed{}, Toolchains: releases{}, Languages: languages},
-			}
-			empty, err := tree.New(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			commit := survey.Commit{Repo: schemas.Repo{Name: "o/n"}, Release: schemas.Release{Date: time.Unix(1700000000, 0)}, Language: "toy", Tree: empty}
-			s, stop, err := w.Start(t.Context(), commit, "toy")
+			s, stop, err := h.start(t, server{Toy: langtest.Toy{Fixes: map[string]string{"no helper": "help"}}})
 			said := ""
 			if err != nil {
 				said = err.Error()

@@ -51,31 +51,37 @@ type trial struct {
 // last is the start that a task is made with: one that got ready, and told nothing that it lacks. Where one got ready, and no
 // longer does with what it lacked, it goes without.
 func (t *trials) last(ctx context.Context, r schemas.Recipe) (trial, error) {
+	stop := func() error { return nil } // the state before, which is there until the next one is: what both have in common is built once
 	for n := 1; ; n++ {
 		l, err := t.start(ctx, r, n)
-		if err != nil {
-			return l, err
+		more, ok := r, false
+		if err == nil {
+			t.note(l, n)
+			more, ok, err = t.next(ctx, l, n)
 		}
-		t.note(l, n)
-		more, ok, err := t.next(ctx, l, n)
-		if err == nil && !ok && l.not == nil {
-			l.recipe.Evidence = slices.Concat(l.recipe.Evidence, t.past)
-			if err := t.ask(ctx, &l); err != nil {
-				return l, errors.Join(err, l.stop())
+		if err = errors.Join(err, stop()); err == nil && !ok {
+			err = t.ends(ctx, &l)
+			if err == nil {
+				return l, nil
 			}
-			return l, nil
 		}
-		if err := errors.Join(err, l.stop()); err != nil {
-			return l, err
+		if err != nil {
+			return l, errors.Join(err, l.stop())
 		}
-		if !ok && l.built != nil {
-			return l, l.built
-		}
-		if !ok {
-			return l, pipeline.Reject(schemas.NotStarted, "%s", strings.Join(t.told, "\n"))
-		}
-		r = more
+		r, stop = more, l.stop
 	}
+}
+
+// ends is what the last start comes to.
+func (t *trials) ends(ctx context.Context, l *trial) error {
+	switch {
+	case l.built != nil:
+		return l.built
+	case l.not != nil:
+		return pipeline.Reject(schemas.NotStarted, "%s", strings.Join(t.told, "\n"))
+	}
+	l.recipe.Evidence = slices.Concat(l.recipe.Evidence, t.past)
+	return t.ask(ctx, l)
 }
 
 // next is the recipe of the start after one; false where it is the last.
@@ -149,16 +155,16 @@ var steady = lazyregexp.New(`\d{4}[-/]\d\d[-/]\d\d|\d\d?:\d\d:\d\d(?:[.,]\d+)?|0
 // that prepares it and failed, or is of a service that does not get ready. An error is of the machine, or of what no
 // other start would change.
 func (t *trials) start(ctx context.Context, r schemas.Recipe, n int) (l trial, err error) {
+	l.stop = func() error { return nil }
 	pipeline.Doing(ctx, "%s, resolving what the service needs", t.c.Release.Tag)
 	if r, err = t.w.Builder.Lock(ctx, t.project, r); err != nil {
 		return l, ends.For(ends.Of(err, schemas.Unresolvable), r)
 	}
-	l.recipe, l.stop = r, func() error { return nil }
+	l.recipe = r
 	if t.bare != nil {
 		r = unprepared(r)
 	}
-	hooked := t.server.Look(r)
-	s, stop, err := t.w.built(ctx, t.c, hooked.Recipe, hooked.Step)
+	err = t.build(ctx, &l, t.server.Look(r))
 	var failed *sandbox.BuildError
 	if errors.As(err, new(*pipeline.Rejected)) && errors.As(err, &failed) && failed.Result.End == sandbox.Exited {
 		l.built = err
@@ -168,23 +174,45 @@ func (t *trials) start(ctx context.Context, r schemas.Recipe, n int) (l trial, e
 	if err != nil {
 		return l, err
 	}
-	l.server, l.stop, l.hooked = s, stop, hooked
-	s.Told, s.Inputs = look.Path, hooked.Inputs
+	l.server.Told, l.server.Inputs = look.Path, l.hooked.Inputs
 	pipeline.Doing(ctx, "%s, start %d of the service", t.c.Release.Tag, n)
-	client, end, err := s.Fresh(ctx, false)
+	client, end, err := l.server.Fresh(ctx, false)
 	if errors.As(err, &l.not) {
 		l.looked.told = look.Read(l.not.Told)
 		return l, nil
 	}
 	if err != nil {
-		return l, errors.Join(err, stop())
+		return l, err
 	}
 	err = l.tell(ctx, client)
 	_, fault := end()
-	if err = errors.Join(err, fault); err != nil {
-		return l, errors.Join(err, stop())
+	return l, errors.Join(err, fault)
+}
+
+// build builds the state of a start. A program with a hook in it is a layer by itself, which the next start has, too, where
+// what prepares the service is another.
+func (t *trials) build(ctx context.Context, l *trial, h lang.Hooked) error {
+	r := h.Recipe
+	parent, files, err := t.w.env(ctx, t.c, r, h.Step)
+	if err != nil {
+		return err
 	}
-	return l, nil
+	if len(h.Step.Files) > 0 {
+		all, n := r.Build, building(r)
+		r.Build = all[:n]
+		pipeline.Doing(ctx, "%s, building the service with its hook", t.c.Release.Tag)
+		if parent, l.stop, err = t.w.layer(ctx, parent, r, files); err != nil {
+			return err
+		}
+		r.Build, files = all[n:], nil
+	}
+	server, stop, err := t.w.state(ctx, t.c, parent, r, files)
+	if err != nil {
+		return err
+	}
+	program := l.stop
+	l.server, l.hooked, l.stop = server, h, func() error { return errors.Join(stop(), program()) }
+	return nil
 }
 
 // ask takes the table of the last start, and has a fresh one answer each of its routes.
@@ -230,7 +258,9 @@ func (l *trial) tell(ctx context.Context, c contract.Client) (err error) {
 // unprepared is a recipe whose service starts without what prepares it.
 func unprepared(r schemas.Recipe) schemas.Recipe {
 	s := *r.Service
-	before := max(0, len(r.Build)-len(serve.Prepare(s)))
 	s.Prepare = nil
-	return served(r, s, before, adding(nil))
+	return served(r, s, adding(nil))
 }
+
+// building is how many commands of a recipe build its program; the others prepare its service.
+func building(r schemas.Recipe) int { return max(0, len(r.Build)-len(serve.Prepare(*r.Service))) }

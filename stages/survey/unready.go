@@ -10,7 +10,6 @@ import (
 
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/recipe"
-	"github.com/benchmint/benchmint/internal/serve"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -91,7 +90,7 @@ func otherForm(r schemas.Recipe, not *contract.NotReady) (schemas.Recipe, bool) 
 			continue
 		}
 		other := forms[i+1]
-		r = served(r, s, max(0, len(r.Build)-len(serve.Prepare(s))), adding(map[string]string{name: other}))
+		r = served(r, s, adding(map[string]string{name: other}))
 		r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: environmentField, Value: name + "=" + other, Source: fmt.Sprintf("%s: with %s %s", madeUp, value, not.Why)})
 		return r, true
 	}
