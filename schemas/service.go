@@ -98,11 +98,13 @@ const (
 	DatabaseMySQL    = "mysql" // MariaDB
 )
 
-// BrokerRedis is a cache or broker that a service can have beside its database, and RedisPort
-// where it listens.
+// What a service can have beside its database, and where it listens: a cache or broker, and a sink that takes its mail.
 const (
 	BrokerRedis = "redis"
 	RedisPort   = 6379
+	BrokerSMTP  = "smtp"
+	SMTPPort    = 1025 // the usual ports of mail, too
+	MailPort    = 1080 // where mails are read, by HTTP
 )
 
 // Service says how the service of a recipe is started. Everything in it happens in one
@@ -127,7 +129,7 @@ type Service struct {
 	DBUser   string `json:"database_user,omitempty"`
 	// DBPassword is a word of the repository's own examples, or ours; it protects nothing.
 	DBPassword string `json:"database_password,omitempty"`
-	// Brokers are the caches and brokers beside the database, sorted.
+	// Brokers are the caches, brokers and mail servers beside the database, sorted.
 	Brokers []string `json:"brokers,omitempty"`
 	// Copied says that the service writes beside its tree (../gorm.db): it runs in a copy
 	// whose parent it may write to.

@@ -292,7 +292,7 @@ func (c *client) gone() string {
 
 // Do sends one request. A service that does not answer is an Answer that failed.
 func (c *client) Do(ctx context.Context, w contract.Wire) (contract.Answer, error) {
-	return c.do(ctx, c.Port(), w)
+	return c.do(ctx, cmp.Or(w.Port, c.Port()), w)
 }
 
 func (c *client) do(ctx context.Context, port int, w contract.Wire) (contract.Answer, error) {

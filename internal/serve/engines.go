@@ -28,7 +28,7 @@ type engine struct {
 }
 
 // engines are those that services are started with, in the order in which they are started.
-var engines = []engine{postgres, mysql, redis}
+var engines = []engine{postgres, mysql, redis, smtp}
 
 // enginesOf are the engines that a service is started with.
 func enginesOf(s schemas.Service) []engine {

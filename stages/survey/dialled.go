@@ -63,7 +63,7 @@ func withEngine(r schemas.Recipe, kind, host string) schemas.Recipe {
 				c.Env[name] = store.Fit(v)
 			case role != "":
 				c.Env[name] = store.Part(role, v)
-			case v == host:
+			case host != "" && v == host:
 				c.Env[name] = settings.Loopback
 			}
 		}

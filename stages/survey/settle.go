@@ -43,6 +43,8 @@ func (t settling) next(r schemas.Recipe, l looked) (schemas.Recipe, bool) {
 		r, renamed = calledFor(r, l.not.Log)
 		found = found || renamed
 	}
+	r, sends := mailing(r, l.told)
+	found = found || sends
 	s := *r.Service
 	g := &gift{made: map[string]string{}, s: s}
 	if l.not != nil {
@@ -82,6 +84,9 @@ func (t settling) needed(r schemas.Recipe, l looked, f look.Fact) (value, source
 	s := *r.Service
 	if v, kind, ok := settings.Broker(s.Brokers, f.Name, f.Default); ok {
 		return v, kind
+	}
+	if from := settings.MailFrom(f.Name); from != "" && f.Default == "" && s.Needs(schemas.BrokerSMTP) {
+		return from, schemas.BrokerSMTP
 	}
 	switch {
 	case ofDatabase(s, f.Name) && (s.DBPort > 0 || l.not != nil): // a file may lie anywhere
