@@ -131,6 +131,8 @@ type Service struct {
 	DBPassword string `json:"database_password,omitempty"`
 	// Brokers are the caches, brokers and mail servers beside the database, sorted.
 	Brokers []string `json:"brokers,omitempty"`
+	// Names are hosts that lead to loopback where it runs: its code looks for its database there. Sorted.
+	Names []string `json:"names,omitempty"`
 	// Copied says that the service writes beside its tree (../gorm.db): it runs in a copy
 	// whose parent it may write to.
 	Copied bool `json:"copied,omitempty"`
@@ -143,6 +145,14 @@ type Service struct {
 	Login *Login `json:"login,omitempty"`
 	// Tester is the recipe of the environment that the suite runs in, apart from the service.
 	Tester *Recipe `json:"tester,omitempty"`
+}
+
+// Names are those of the service of a recipe; nil where it has none.
+func (r Recipe) Names() []string {
+	if r.Service == nil {
+		return nil
+	}
+	return r.Service.Names
 }
 
 // Needs reports whether a kind of database, cache or broker is started with the service.
