@@ -8,7 +8,7 @@ import (
 
 // smtp is a sink: no mail leaves it, and the scenario of a service may read them (contract.Mail).
 var smtp = engine{
-	kind: schemas.BrokerSMTP, title: "a mail server that takes every mail", packages: []string{"openssl", "python3"}, port: schemas.SMTPPort,
+	kind: schemas.BrokerSMTP, title: "a mail server that takes every mail", packages: []string{"openssl", "python3"}, port: schemas.SMTPPort, more: []int{25, 465, 587, 2525, schemas.MailPort},
 	find: findSMTP, make: makeSMTP, start: startSMTP, stop: stopSMTP,
 }
 
