@@ -98,11 +98,13 @@ const (
 	DatabaseMySQL    = "mysql" // MariaDB
 )
 
-// BrokerRedis is a cache or broker that a service can have beside its database, and RedisPort
-// where it listens.
+// What a service can have beside its database, and where it listens: a cache or broker, and a sink that takes its mail.
 const (
 	BrokerRedis = "redis"
 	RedisPort   = 6379
+	BrokerSMTP  = "smtp"
+	SMTPPort    = 1025 // the usual ports of mail, too
+	MailPort    = 1080 // where mails are read, by HTTP
 )
 
 // Service says how the service of a recipe is started. Everything in it happens in one
@@ -127,8 +129,10 @@ type Service struct {
 	DBUser   string `json:"database_user,omitempty"`
 	// DBPassword is a word of the repository's own examples, or ours; it protects nothing.
 	DBPassword string `json:"database_password,omitempty"`
-	// Brokers are the caches and brokers beside the database, sorted.
+	// Brokers are the caches, brokers and mail servers beside the database, sorted.
 	Brokers []string `json:"brokers,omitempty"`
+	// Names are hosts that lead to loopback where it runs: its code looks for its database there. Sorted.
+	Names []string `json:"names,omitempty"`
 	// Copied says that the service writes beside its tree (../gorm.db): it runs in a copy
 	// whose parent it may write to.
 	Copied bool `json:"copied,omitempty"`
@@ -141,6 +145,14 @@ type Service struct {
 	Login *Login `json:"login,omitempty"`
 	// Tester is the recipe of the environment that the suite runs in, apart from the service.
 	Tester *Recipe `json:"tester,omitempty"`
+}
+
+// Names are those of the service of a recipe; nil where it has none.
+func (r Recipe) Names() []string {
+	if r.Service == nil {
+		return nil
+	}
+	return r.Service.Names
 }
 
 // Needs reports whether a kind of database, cache or broker is started with the service.

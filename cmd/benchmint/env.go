@@ -233,7 +233,7 @@ func (r *room) shell(ctx context.Context, state schemas.State, argv []string) (e
 	limits := r.builder.Limits
 	limits.Timeout = aDay
 	res, err := r.builder.Sandbox.Run(ctx, sandbox.Run{
-		Layer: layers[len(layers)-1], Command: schemas.Command{Argv: argv}, Env: r.env.Recipe.Variables, Limits: limits,
+		Layer: layers[len(layers)-1], Command: schemas.Command{Argv: argv}, Env: r.env.Recipe.Variables, Limits: limits, Names: r.env.Recipe.Names(),
 		Interactive: &sandbox.Terminal{In: r.stdin, Out: r.stdout, Err: r.stderr, TTY: tty},
 	})
 	if err != nil {

@@ -57,6 +57,7 @@ const (
 	Duplicate Kind = "duplicate" // the same once more
 	Other     Kind = "other"     // by somebody whose it is not
 	Extra     Kind = "extra"     // proposed by a model
+	Mail      Kind = "mail"      // not of the service: what it sent by mail, as its sink tells it; never judged
 )
 
 // Case is one request and what is expected of its answer.
@@ -116,6 +117,7 @@ type Wire struct {
 	Target  string            `json:"target"` // path and query, escaped
 	Headers map[string]string `json:"headers,omitempty"`
 	Body    []byte            `json:"body,omitempty"`
+	Port    int               `json:"port,omitempty"` // that is asked; 0 is the service's
 }
 
 // Answer is what came back.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // maxDepth bounds how deep a value of a request or an answer is followed.
@@ -137,6 +139,9 @@ func (e *RequestError) Error() string { return e.Why }
 func Resolve(c Case, answered func(id string) (Answer, bool)) (Wire, error) {
 	r := resolver{answered: answered}
 	w := Wire{Method: c.Endpoint.Method, Headers: map[string]string{"Accept": "application/json"}}
+	if c.Kind == Mail {
+		w.Port = schemas.MailPort
+	}
 	w.Target = r.path(c.Request)
 	if len(c.Request.Query) > 0 {
 		w.Target += "?" + r.values(c.Request.Query).Encode()

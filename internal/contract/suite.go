@@ -104,7 +104,7 @@ func Validate(s Suite) error {
 	return nil
 }
 
-var kinds = []Kind{Happy, Anonymous, Empty, Missing, Malformed, Deleted, Duplicate, Other, Extra}
+var kinds = []Kind{Happy, Anonymous, Empty, Missing, Malformed, Deleted, Duplicate, Other, Extra, Mail}
 
 func validCase(c Case, before map[string]bool) error {
 	switch {
@@ -114,6 +114,8 @@ func validCase(c Case, before map[string]bool) error {
 		return fmt.Errorf("the ID is given more than once")
 	case !slices.Contains(kinds, c.Kind):
 		return fmt.Errorf("the kind %q is not known", c.Kind)
+	case c.Kind == Mail && c.Expect != nil:
+		return fmt.Errorf("what was sent by mail is judged")
 	case c.Endpoint.Method == "":
 		return fmt.Errorf("the endpoint has no method")
 	}

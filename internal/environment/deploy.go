@@ -40,7 +40,7 @@ func (b *Builder) Deploy(ctx context.Context, base sandbox.Layer, r schemas.Reci
 		Image string
 		Files []sandbox.File
 	}{base.Key, r.Service.Image, files})
-	layer, _, err := box.Deploy(ctx, sandbox.Deployment{Key: key, Base: base, Files: files, Limits: b.Limits, Dockerfile: func(id string) ([]byte, error) {
+	layer, _, err := box.Deploy(ctx, sandbox.Deployment{Key: key, Base: base, Files: files, Limits: b.Limits, Names: r.Service.Names, Dockerfile: func(id string) ([]byte, error) {
 		return deploy.Pin(dockerfile(files), r.Service.Image, id)
 	}})
 	return layer, judged(err, r, true)

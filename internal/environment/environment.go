@@ -390,8 +390,11 @@ func (b *Builder) State(ctx context.Context, parent sandbox.Layer, r schemas.Rec
 		Files  []sandbox.File
 		Build  []schemas.Command
 		Env    map[string]string
-	}{parent.Key, files, r.Build, r.Variables})
-	layer, _, err := b.Sandbox.Build(ctx, sandbox.Build{Key: key, Parent: parent, Files: files, Steps: r.Build, Env: r.Variables, Lease: true, Limits: b.Limits})
+		Names  []string `json:",omitempty"`
+	}{parent.Key, files, r.Build, r.Variables, r.Names()})
+	layer, _, err := b.Sandbox.Build(ctx, sandbox.Build{
+		Key: key, Parent: parent, Files: files, Steps: r.Build, Env: r.Variables, Names: r.Names(), Lease: true, Limits: b.Limits,
+	})
 	return layer, judged(serve.Failed(r.Service, err), r, false)
 }
 

@@ -29,6 +29,7 @@ func (b *Builder) Test(ctx context.Context, layer sandbox.Layer, r schemas.Recip
 	if err != nil {
 		return sandbox.Result{}, fmt.Errorf("making the environment of the tester: %w", err)
 	}
+	run.Names = r.Service.Names
 	run.Layer, run.Env, run.Sealed = tester, r.Service.Tester.Variables, nil
 	if run.Beside = &(sandbox.Beside{Layer: layer, Command: *tr.Serves, Env: r.Variables, Limits: limits}); r.Deployed() {
 		run.Beside = &sandbox.Beside{Layer: layer, Limits: limits, Deployed: true}

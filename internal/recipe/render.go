@@ -104,10 +104,22 @@ func writeTree(b *strings.Builder, r Rendering) {
 	fmt.Fprintf(b, "WORKDIR %s\n", sandbox.TreePath)
 	fmt.Fprintf(b, "RUN git init -q -b main . && rm -rf .git/hooks && printf '* -text -filter -ident -working-tree-encoding\\n' > .git/info/attributes"+
 		" && git add -A -f . && GIT_AUTHOR_DATE=%[1]s GIT_COMMITTER_DATE=%[1]s git -c user.name=benchmint -c user.email=benchmint@localhost commit -q --allow-empty -m 'Start of the task' && rm -rf .git/logs\n", r.Date)
+	if add := addHosts(r.Recipe); add != "" {
+		fmt.Fprintf(b, "# The service looks for these hosts where it runs: docker build%s\n", add)
+	}
 	for _, c := range r.Recipe.Build {
 		fmt.Fprintf(b, "RUN %s\n", ShellLine(c, nil, r.Recipe.Variables))
 	}
 	fmt.Fprintf(b, "STOPSIGNAL SIGKILL\n")
+}
+
+// addHosts are the options of docker by which the names of a recipe's service lead to loopback.
+func addHosts(r schemas.Recipe) string {
+	var b strings.Builder
+	for _, name := range r.Names() {
+		b.WriteString(" --add-host " + Quote(name+":127.0.0.1"))
+	}
+	return b.String()
 }
 
 // Shared is a Dockerfile whose base tree comes out of an archive of several, which the image does
@@ -161,6 +173,9 @@ func RunScript(r Rendering) []byte {
 	}
 	fmt.Fprintf(&b, "set -u\nhere=$(cd \"$(dirname \"$0\")\" && pwd) || exit 2\nargs=()\nfor p in \"$@\"; do args+=(\"$(realpath \"$p\")\"); done\ncd %s || exit 2\n", sandbox.TreePath)
 	fmt.Fprintf(&b, "for p in \"${args[@]+\"${args[@]}\"}\"; do git apply --whitespace=nowarn \"$p\" || exit 3; done\n")
+	for _, name := range r.Recipe.Names() {
+		fmt.Fprintf(&b, "getent hosts %[1]s >/dev/null || echo 127.0.0.1 %[1]s 2>/dev/null >>/etc/hosts || { echo 'start the container with%[2]s' >&2; exit 2; }\n", Quote(name), addHosts(r.Recipe))
+	}
 	for _, c := range r.Recipe.Build {
 		fmt.Fprintf(&b, "%s || exit 4\n", ShellLine(c, nil, r.Recipe.Variables))
 	}

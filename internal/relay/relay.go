@@ -148,7 +148,7 @@ func (s *Server) start(ctx context.Context, shifted bool) (*client, error) {
 	go func() {
 		defer close(c.ended)
 		c.res, c.err = s.Sandbox.Run(ctx, sandbox.Run{
-			Layer: s.Layer, Command: command, Env: maps.Clone(s.Env), Limits: s.Limits,
+			Layer: s.Layer, Command: command, Env: maps.Clone(s.Env), Limits: s.Limits, Names: s.Service.Names,
 			Inputs:      append([]sandbox.File{{Path: programPath, Mode: 0o444, Data: program}}, s.Inputs...),
 			Interactive: &sandbox.Terminal{In: inside, Out: out, Err: c.log},
 		})
@@ -292,7 +292,7 @@ func (c *client) gone() string {
 
 // Do sends one request. A service that does not answer is an Answer that failed.
 func (c *client) Do(ctx context.Context, w contract.Wire) (contract.Answer, error) {
-	return c.do(ctx, c.Port(), w)
+	return c.do(ctx, cmp.Or(w.Port, c.Port()), w)
 }
 
 func (c *client) do(ctx context.Context, port int, w contract.Wire) (contract.Answer, error) {

@@ -164,6 +164,8 @@ type Build struct {
 	// last one frees it, and what a killed process left is freed by the next New.
 	// Without it the layer stays for whoever asks later.
 	Lease bool
+	// Names are further names of 127.0.0.1 in a build without a network.
+	Names []string
 	// Discard keeps no layer: the build is run for what Collect brings (a lock). Key is not used.
 	Discard bool
 	// Began is told of each step as it begins, those of a fill as well; nil is nobody.
@@ -225,6 +227,8 @@ type Run struct {
 	// CollectMax bounds the report and each collected file in bytes (default 256 MiB); more is cut.
 	CollectMax int64
 	Limits     Limits
+	// Names are further names of 127.0.0.1, for what runs beside, too.
+	Names []string
 	// Interactive attaches a terminal or pipes instead of capturing (env shell).
 	Interactive *Terminal
 	// Beside is a service that runs meanwhile; nil is none.
@@ -250,8 +254,9 @@ type Beside struct {
 type Deployment struct {
 	Key    schemas.Digest
 	Base   Layer
-	Files  []File // the build's context, under TreePath
-	Limits Limits // Timeout is that of the whole build
+	Files  []File   // the build's context, under TreePath
+	Limits Limits   // Timeout is that of the whole build
+	Names  []string // further names of 127.0.0.1 in the build
 	// Dockerfile gives what is built, where the image that it begins with has the given name. An
 	// error of it is one of the Dockerfile.
 	Dockerfile func(base string) ([]byte, error)

@@ -9,6 +9,7 @@ import (
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/routes"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // Auth is how a service knows who is calling.
@@ -175,6 +176,9 @@ func (s *session) discover() {
 	registers, logins := s.byAuth(isRegister, signupWord), s.byAuth(isLogin, loginWord)
 	if s.options.Login == nil {
 		s.registerFirst(registers)
+	}
+	if s.options.Mail && s.options.Login == nil && s.auth.register == nil && len(s.options.Addresses) > 0 {
+		s.options.Login = &schemas.Login{User: s.options.Addresses[0]}
 	}
 	tried := ""
 	for _, r := range logins {

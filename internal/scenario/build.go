@@ -88,8 +88,13 @@ func (s *session) build(r *route, f form, who identity) built {
 		}
 	}
 	for _, q := range r.Query {
-		if q.Required {
-			setKey(&b.request.Query, q.Name, s.scalar(q, who, f, false))
+		v, from, ok := s.posted(r, q.Name, who)
+		if !ok && q.Required {
+			v, ok = s.scalar(q, who, f, false), true
+		}
+		if ok {
+			setKey(&b.request.Query, q.Name, v)
+			b.need(from)
 		}
 	}
 	for k, v := range f.query {
@@ -111,6 +116,9 @@ func setKey(m *map[string]any, k string, v any) {
 
 // param is the value of a path parameter, the case that it is from, and how many others there are.
 func (s *session) param(r *route, name string, f form, last bool) (v any, from string, choices int) {
+	if v, from, ok := s.posted(r, name, s.who(f)); ok {
+		return v, from, 0
+	}
 	w := r.wantOf(name)
 	w.second = f.other
 	if f.other {
@@ -305,7 +313,7 @@ func (s *session) object(b *built, r *route, fields []routes.Field, f form, who 
 	}
 	some := slices.ContainsFunc(fields, func(x routes.Field) bool { return x.Required })
 	for _, x := range fields {
-		if x.Name == "" || !x.Required && s.leaves(r, x, f, some) {
+		if x.Name == "" || !x.Required && !s.byMail(x.Name) && s.leaves(r, x, f, some) {
 			continue
 		}
 		if v, ok := s.value(b, r, x, f, who, depth); ok {
@@ -354,6 +362,10 @@ func (s *session) value(b *built, r *route, x routes.Field, f form, who identity
 		if plain(name) == plain(x.Name) {
 			return v, true // the path names the same
 		}
+	}
+	if v, from, ok := s.posted(r, x.Name, who); ok {
+		b.need(from)
+		return v, true
 	}
 	if v, from, ok := s.referred(r, x); ok {
 		b.need(from)

@@ -363,7 +363,7 @@ func (s *session) frozen() []contract.Case {
 
 // made are the cases before a read of a collection that put something into it.
 func (s *session) made(c contract.Case, at int) []string {
-	if c.Endpoint.Method != "GET" {
+	if c.Endpoint.Method != "GET" || c.Kind == contract.Mail {
 		return nil
 	}
 	var out []string

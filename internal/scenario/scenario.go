@@ -39,6 +39,10 @@ type Options struct {
 	Name string
 	// Login is a user that the service has from its start; nil: the scenario registers one.
 	Login *schemas.Login
+	// Mail says that a sink takes the mails of the service: the scenario reads them. Addresses are those of users that the service may
+	// have from its start, who need no password where a link is sent to them; one of them is Login where nobody can register.
+	Mail      bool
+	Addresses []string
 	// Replays is how often the frozen scenario is sent; 0 is 4.
 	Replays int
 	// Groups are those to record; nil is all.
@@ -197,7 +201,7 @@ func (r *Recording) Independent(group, of string) bool {
 // be recorded has its reasons in Left and no cases.
 func Record(ctx context.Context, table routes.Table, server contract.Server, o Options) (*Recording, error) {
 	o = o.filled()
-	r := &recorder{server: server, options: o, known: map[string]form{}, killers: map[string]bool{}, proposals: map[string]*proposed{}}
+	r := &recorder{server: server, options: o, known: map[string]form{}, killers: map[string]bool{}, mailers: map[string]bool{}, proposals: map[string]*proposed{}}
 	r.take(table)
 	if err := r.findAuth(ctx); err != nil {
 		return nil, err
@@ -245,6 +249,7 @@ type recorder struct {
 	known   map[string]form // requests that worked, by endpoint
 	killers map[string]bool // endpoints after which nobody answered
 	unready []string        // as of Recording
+	mailers map[string]bool // whether endpoints that worked sent a mail
 
 	proposals map[string]*proposed // by group
 }

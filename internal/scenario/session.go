@@ -27,6 +27,7 @@ type session struct {
 	said    map[string]string // what endpoints answered last that did not work
 	refused map[string]bool   // endpoints that were asked before their happy case by who may not
 	tokens  map[string]token
+	mails   []post
 	left    []Left
 	freshes int // identities that were given out beyond the first two
 
@@ -232,6 +233,7 @@ func (s *session) performAs(r *route, suffix string, f form, who *identity) bool
 	if st.ok {
 		s.learn(r, c, a, suffix != "")
 		s.bury(r, c, a)
+		s.mailed(r, c.ID)
 	}
 	return st.ok
 }

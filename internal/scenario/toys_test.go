@@ -75,7 +75,11 @@ func (c *toyClient) Do(ctx context.Context, w contract.Wire) (a contract.Answer,
 		}
 		c.server.log = append(c.server.log, fmt.Sprintf("%s %s %d %s", w.Method, w.Target, a.Status, w.Body))
 	}()
-	q, err := http.NewRequestWithContext(ctx, w.Method, "http://toy"+w.Target, bytes.NewReader(w.Body))
+	host := "toy"
+	if w.Port > 0 {
+		host = fmt.Sprintf("toy:%d", w.Port)
+	}
+	q, err := http.NewRequestWithContext(ctx, w.Method, "http://"+host+w.Target, bytes.NewReader(w.Body))
 	if err != nil {
 		return contract.Answer{Failed: err.Error()}, nil
 	}

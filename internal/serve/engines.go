@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/schemas"
@@ -14,6 +15,7 @@ type engine struct {
 	title    string   // in statements
 	packages []string // Debian's, that bring its programs
 	port     int      // that it listens on whatever the recipe says; 0 is the recipe's
+	more     []int    // others that it listens on
 	// find sets the variables of the other scripts.
 	find string
 	// make makes an empty one and starts it, with one user and one database where it has such:
@@ -28,7 +30,7 @@ type engine struct {
 }
 
 // engines are those that services are started with, in the order in which they are started.
-var engines = []engine{postgres, mysql, redis}
+var engines = []engine{postgres, mysql, redis, smtp}
 
 // enginesOf are the engines that a service is started with.
 func enginesOf(s schemas.Service) []engine {
@@ -70,7 +72,7 @@ func Titles(s schemas.Service) []string {
 // Own reports whether a port is that of a database beside the service, and not the service's.
 func Own(s schemas.Service, port int) bool {
 	for _, e := range enginesOf(s) {
-		if port == e.port || e.port == 0 && port == s.DBPort {
+		if port == e.port || e.port == 0 && port == s.DBPort || slices.Contains(e.more, port) {
 			return true
 		}
 	}

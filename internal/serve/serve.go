@@ -36,9 +36,18 @@ func Shifts(r schemas.Recipe) bool {
 // constant are the variables that make the answers of a service the same in each run.
 var constant = map[string]string{"TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1"}
 
-func environ(c schemas.Command) map[string]string {
-	env := maps.Clone(constant)
+func environ(s schemas.Service, c schemas.Command) map[string]string {
+	env := around(s)
 	maps.Copy(env, c.Env)
+	return env
+}
+
+// around are the variables of all commands of a service.
+func around(s schemas.Service) map[string]string {
+	env := maps.Clone(constant)
+	if s.Needs(schemas.BrokerSMTP) {
+		maps.Copy(env, trust)
+	}
 	return env
 }
 
@@ -85,7 +94,7 @@ func Prepare(s schemas.Service) []schemas.Command {
 	}
 	for i, c := range s.Prepare {
 		c.Dir = folder(s, c.Dir)
-		fmt.Fprintf(&b, "at=%d\n%s\n", i+1, recipe.ShellLine(c, constant))
+		fmt.Fprintf(&b, "at=%d\n%s\n", i+1, recipe.ShellLine(c, around(s)))
 	}
 	for _, e := range all {
 		b.WriteString(e.find + e.stop)
@@ -169,7 +178,7 @@ while [ $# -gt 0 ]; do mkdir -p "$(dirname "$1")"; printf '%s\n' "$2" >"$1"; shi
 // Start is the command that serves until it is killed, with its databases. With shift the clock
 // of all is ahead; it asks for a service that Shifts.
 func Start(s schemas.Service, shift bool) schemas.Command {
-	c := schemas.Command{Argv: s.Start.Argv, Dir: folder(s, s.Start.Dir), Env: environ(s.Start)}
+	c := schemas.Command{Argv: s.Start.Argv, Dir: folder(s, s.Start.Dir), Env: environ(s, s.Start)}
 	if all := enginesOf(s); len(all) > 0 {
 		script := "set -eu\n"
 		for _, e := range all {

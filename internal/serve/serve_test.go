@@ -167,6 +167,9 @@ func TestEngines(t *testing.T) {
 	bash := func(script string) schemas.Command {
 		return schemas.Command{Argv: []string{"bash", "-c", script}}
 	}
+	python := func(script string) schemas.Command {
+		return schemas.Command{Argv: []string{"/usr/bin/python3", "-I", "-c", script}}
+	}
 	const (
 		psql    = `"$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)/psql" -h 127.0.0.1 -p 5433 -U "it's" -At 'a "shop"' -c `
 		mariadb = "mariadb --no-defaults --protocol tcp --host 127.0.0.1 --port 3307 --user \"it's\" --password=any --skip-column-names 'a`shop' --execute "
@@ -187,6 +190,9 @@ func TestEngines(t *testing.T) {
 		{schemas.BrokerRedis, "/usr/bin/redis-server", schemas.Service{
 			Brokers: []string{schemas.BrokerRedis}, Prepare: []schemas.Command{bash("redis-cli set n 42")}, Start: bash("redis-cli get n"),
 		}, "service/redis/server.pid"},
+		{schemas.BrokerSMTP, "/usr/bin/openssl", schemas.Service{
+			Brokers: []string{schemas.BrokerSMTP}, Prepare: []schemas.Command{python(sendMail)}, Start: python(sendMail + readMail),
+		}, "service/mail/server.pid"},
 		{"both", "/usr/bin/redis-server", schemas.Service{
 			Database: schemas.DatabaseMySQL, DBPort: 3307, DBName: "a`shop", DBUser: "it's", Brokers: []string{schemas.BrokerRedis},
 			Prepare: []schemas.Command{bash(mariadb + `"SELECT 42" | redis-cli -x set n`)}, Start: bash("redis-cli get n"),
@@ -211,6 +217,42 @@ func TestEngines(t *testing.T) {
 	}
 }
 
+// sendMail sends three mails, each in another way that services have: TLS with a certificate that is looked at, TLS from the first
+// byte, and none.
+const sendMail = `
+import smtplib, ssl
+from email.message import EmailMessage
+def mail(client, code, *parts):
+    m = EmailMessage()
+    m["From"], m["To"], m["Subject"] = "a@example.com", "b@example.com", "Grüße"
+    m.set_content("Your code: 1234" + code)
+    for part in parts:
+        m.add_alternative(part, subtype="html")
+    client.login("any", "thing")
+    client.send_message(m)
+    client.quit()
+with_tls = smtplib.SMTP("127.0.0.1", 1025)
+with_tls.starttls(context=ssl.create_default_context())
+mail(with_tls, "1")
+mail(smtplib.SMTP_SSL("127.0.0.1", 2525, context=ssl.create_default_context()), "2")
+mail(smtplib.SMTP("127.0.0.1", 1025), "3", "<p>Go <a href='http://h/login/ab=c?a=b&amp;token=t'>there</a>.")
+`
+
+// readMail prints 42 where the newest mail says what it should, and no mail is told twice.
+const readMail = `
+import json, urllib.error, urllib.request
+def read(wait):
+    return json.load(urllib.request.urlopen("http://127.0.0.1:1080/?wait=%s" % wait))
+want = {"to": ["b@example.com"], "subject": "Grüße", "words": ["Your", "code", "12343"],
+        "links": [{"url": "http://h/login/ab=c?a=b&token=t", "last": "ab=c", "query": {"a": "b", "token": "t"}}]}
+got = read(5)
+try:
+    read(0)
+    print("told twice")
+except urllib.error.HTTPError as e:
+    print("42" if got == want and e.code == 404 else got)
+`
+
 // inBubble runs a command with a home of its own as a user without rights, and gives what it prints.
 func inBubble(t *testing.T, home string, c schemas.Command) string {
 	t.Helper()
@@ -220,6 +262,9 @@ func inBubble(t *testing.T, home string, c schemas.Command) string {
 	dir := c.Dir
 	if dir == "" {
 		dir = "/testbed"
+	}
+	for name, v := range c.Env {
+		args = append(args, "--setenv", name, v)
 	}
 	cmd := exec.Command("bwrap", append(append(args, "--chdir", dir, "--"), c.Argv...)...)
 	r, w, err := os.Pipe()

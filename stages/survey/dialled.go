@@ -63,7 +63,7 @@ func withEngine(r schemas.Recipe, kind, host string) schemas.Recipe {
 				c.Env[name] = store.Fit(v)
 			case role != "":
 				c.Env[name] = store.Part(role, v)
-			case v == host:
+			case host != "" && v == host:
 				c.Env[name] = settings.Loopback
 			}
 		}
@@ -95,21 +95,32 @@ var (
 	noRole     = lazyregexp.New(`role \\?"([\w-]+)\\?" does not exist`)
 )
 
-// lead gives a service whose database has a server the usual variables that say where it is, after the service looked for it on
-// another host: one that takes its whole environment asks for no name. This is a guess.
-func (g *gift) lead(dials []look.Fact) {
-	if !settings.Serves(g.s.Database) {
-		return
+// named is a recipe in which the hosts that a service looked for lead to loopback, where its database and what else it has beside it
+// are: names of containers, and those of mail servers. false where it looked for no other one.
+func named(r schemas.Recipe, dials []look.Fact) (schemas.Recipe, bool) {
+	s := *r.Service
+	if !settings.Serves(s.Database) && len(s.Brokers) == 0 {
+		return r, false
 	}
 	for _, f := range dials {
 		host, port, err := net.SplitHostPort(f.Addr)
-		if kind := settings.KindAt(port); err != nil || port != "" && kind != g.s.Database || host == "localhost" || net.ParseIP(host) != nil {
+		mail := s.Needs(schemas.BrokerSMTP) && settings.KindAt(port) == schemas.BrokerSMTP
+		if err != nil || !hostForm.MatchString(host) || strings.Contains(host, ".") && !mail || host == "localhost" || net.ParseIP(host) != nil ||
+			slices.Contains(s.Names, host) || len(s.Names) >= maxNames {
 			continue
 		}
-		for _, prefix := range []string{"DATABASE", "DB", strings.ToUpper(g.s.Database)} {
-			if _, has := g.s.Start.Env[prefix+"_HOST"]; !has {
-				g.give(look.Fact{Name: prefix + "_HOST", At: f.At}, settings.Loopback, "it looks for "+f.Addr)
-			}
-		}
+		s.Names = append(slices.Clone(s.Names), host)
+		r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: "service.names", Value: host, Source: "it looks for " + f.Addr})
 	}
+	if len(s.Names) == len(r.Service.Names) {
+		return r, false
+	}
+	slices.Sort(s.Names)
+	r.Service = &s
+	return r, true
 }
+
+var hostForm = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$`)
+
+// maxNames bounds the hosts of one service.
+const maxNames = 10

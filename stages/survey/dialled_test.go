@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -66,8 +67,7 @@ func TestDialled(t *testing.T) {
 	}
 }
 
-// TestCalledFor: the next start has the database and the user that a log misses, and where the service looks for a host the usual
-// variables lead to ours.
+// TestCalledFor: the next start has the database and the user that a log misses.
 func TestCalledFor(t *testing.T) {
 	t.Parallel()
 	s := schemas.Service{Database: "postgres", DBPort: 5432, DBName: "service", DBUser: "service", Start: schemas.Command{Argv: []string{"serve"}, Env: map[string]string{"DB_HOST": "x"}}}
@@ -93,13 +93,53 @@ func TestCalledFor(t *testing.T) {
 			t.Errorf("%s: it is built otherwise than it is prepared (-want +got):\n%s", log, diff)
 		}
 	}
-	g := &gift{made: map[string]string{}, s: s}
-	g.lead([]look.Fact{{Addr: "localhost:5432"}, {Addr: "10.0.0.1:5432"}, {Addr: "cache:6379"}})
-	if len(g.made) != 0 {
-		t.Errorf("made %v", g.made)
+}
+
+// TestNamed: hosts without a dot that a service with a database looks for lead to loopback, and with a sink those of mail servers.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	with := func(database string, brokers ...string) schemas.Recipe {
+		return schemas.Recipe{Service: &schemas.Service{Database: database, Brokers: brokers, Names: []string{"old"}}}
 	}
-	g.lead([]look.Fact{{Addr: "store:"}})
-	if diff := cmp.Diff(map[string]string{"DATABASE_HOST": "127.0.0.1", "POSTGRES_HOST": "127.0.0.1"}, g.made); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	dials := []look.Fact{
+		{Addr: "store:"}, {Addr: "localhost:5432"}, {Addr: "10.0.0.1:5432"}, {Addr: "api.example.com:443"}, {Addr: "old:5432"}, {Addr: "cache:6379"},
+		{Addr: "smtp.example.com:587"}, {Addr: "a b:1"}, {Addr: "cache:"}, {Addr: "nothing"}, {Addr: "[::1]:1"},
+	}
+	for name, c := range map[string]struct {
+		r    schemas.Recipe
+		want []string
+	}{
+		"database": {with("postgres"), []string{"cache", "old", "store"}},
+		"mail":     {with("", "smtp"), []string{"cache", "old", "smtp.example.com", "store"}},
+		"file":     {with("sqlite"), []string{"old"}},
+	} {
+		was := fmt.Sprintf("%+v", *c.r.Service)
+		got, found := named(c.r, dials)
+		if diff := cmp.Diff(c.want, got.Service.Names); diff != "" || found != (len(c.want) > 1) {
+			t.Errorf("%s: %t (-want +got):\n%s", name, found, diff)
+		}
+		if fmt.Sprintf("%+v", *c.r.Service) != was {
+			t.Errorf("%s changed what it was given", name)
+		}
+		if again, found := named(got, dials); found {
+			t.Errorf("%s: the next start is another one: %v", name, again.Service.Names)
+		}
+	}
+	var many []look.Fact
+	for i := range 50 {
+		many = append(many, look.Fact{Addr: fmt.Sprintf("h%d:", i)})
+	}
+	if got, _ := named(with("postgres"), many); len(got.Service.Names) != maxNames {
+		t.Errorf("%d names", len(got.Service.Names))
+	}
+}
+
+// TestElsewhere: a start names the hosts that nothing answers for, and not those that lead to ours.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	r := schemas.Recipe{Service: &schemas.Service{Names: []string{"store"}}}
+	got := elsewhere(r, []look.Fact{{Addr: "store:5432"}, {Addr: "127.0.0.1:1"}, {Addr: "api.example.com:"}, {Addr: "api.example.com:443"}, {Addr: "queue:"}, {Addr: "queue:"}})
+	if want := "\nit dials api.example.com, where nothing answers\nit dials api.example.com:443, where nothing answers\nit dials queue, where nothing answers"; got != want {
+		t.Errorf("got %q", got)
 	}
 }

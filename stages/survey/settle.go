@@ -43,11 +43,11 @@ func (t settling) next(r schemas.Recipe, l looked) (schemas.Recipe, bool) {
 		r, renamed = calledFor(r, l.not.Log)
 		found = found || renamed
 	}
+	r, sends := mailing(r, l.told)
+	r, leads := named(r, l.told.Dials)
+	found = found || sends || leads
 	s := *r.Service
 	g := &gift{made: map[string]string{}, s: s}
-	if l.not != nil {
-		g.lead(l.told.Dials)
-	}
 	lacks := lacking(s, l.told)
 	for _, f := range lacks {
 		value, source := t.needed(r, l, f)
@@ -82,13 +82,16 @@ func (t settling) needed(r schemas.Recipe, l looked, f look.Fact) (value, source
 	if v, kind, ok := settings.Broker(s.Brokers, f.Name, f.Default); ok {
 		return v, kind
 	}
+	if from := settings.MailFrom(f.Name); from != "" && f.Default == "" && s.Needs(schemas.BrokerSMTP) {
+		return from, schemas.BrokerSMTP
+	}
 	switch {
 	case ofDatabase(s, f.Name) && (s.DBPort > 0 || l.not != nil): // a file may lie anywhere
 		return t.stored(r, f.Name), "the database"
 	case libpq.MatchString(f.Name):
 	case settings.SecretKey(f.Name) && f.Default == "":
 		return settings.Made(f.Name), madeUp
-	case l.not != nil && named(f.Name, l.not.Log), l.not == nil && unsteady(s.Port) && settings.Forms(f.Name, "") != nil:
+	case l.not != nil && inLog(f.Name, l.not.Log), l.not == nil && unsteady(s.Port) && settings.Forms(f.Name, "") != nil:
 		return valueFor(s, f.Name), madeUp
 	}
 	return "", ""
@@ -142,8 +145,8 @@ func placeOf(s schemas.Service, f look.Fact) string {
 	return ""
 }
 
-// named reports whether a log names a variable.
-func named(name string, log []byte) bool {
+// inLog reports whether a log names a variable.
+func inLog(name string, log []byte) bool {
 	return slices.ContainsFunc(word.FindAllString(string(log), -1), func(w string) bool { return strings.EqualFold(w, name) })
 }
 

@@ -140,7 +140,7 @@ func (t *trials) note(l trial, n int) {
 	if t.bare != nil {
 		how = ", without what prepares it"
 	}
-	text := unready(seen, l.recipe)
+	text := unready(seen, l.recipe) + elsewhere(l.recipe, l.looked.told.Dials)
 	why, rest, _ := strings.Cut(steady.ReplaceAllString(text, "…"), "\n")
 	t.past = append(t.past, schemas.Evidence{Field: startField, Value: fmt.Sprintf("%d%s: %s", n, how, why), Source: strings.ReplaceAll(rest, "\n", "; ")})
 	if l.not != nil {

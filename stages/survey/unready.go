@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/look"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
@@ -43,6 +45,25 @@ func unready(not *contract.NotReady, r schemas.Recipe) string {
 	}
 	return strings.Join(append(out, port, lastLines(not.Log)), "\n")
 }
+
+// elsewhere says which hosts a service dialled that nothing answers for, each in a line.
+func elsewhere(r schemas.Recipe, dials []look.Fact) string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, f := range dials {
+		host, port, err := net.SplitHostPort(f.Addr)
+		ip := net.ParseIP(host)
+		if err != nil || host == "" || host == "localhost" || ip != nil && ip.IsLoopback() || slices.Contains(r.Service.Names, host) || seen[f.Addr] || len(seen) == mostDialled {
+			continue
+		}
+		seen[f.Addr] = true
+		fmt.Fprintf(&b, "\nit dials %s, where nothing answers", strings.TrimSuffix(net.JoinHostPort(host, port), ":"))
+	}
+	return b.String()
+}
+
+// mostDialled bounds the hosts that are told of one start.
+const mostDialled = 8
 
 // lastLines is the end of a log.
 func lastLines(log []byte) string {

@@ -40,7 +40,7 @@ func (s *Sandbox) doBeside(ctx context.Context, j job, b *sandbox.Beside) (sandb
 	limits.Timeout = math.MaxInt64 // it ends with the run
 	service, err := s.ready(job{
 		order: o, command: b.Command, env: sandbox.Environ(b.Env, b.Command.Env), toolchains: toolchains,
-		limits: limits, written: written, space: j.space, serves: true,
+		limits: limits, written: written, space: j.space, serves: true, names: j.names,
 	})
 	if err != nil {
 		return sandbox.Result{}, fmt.Errorf("the service: %w", err)

@@ -100,6 +100,28 @@ func fillEtc(tmp, host string) error {
 	return writeAuthorities(filepath.Join(tmp, "ssl/certs"))
 }
 
+// hostsWith makes the file of names in which some more lead to loopback, once for its content, and gives its path.
+func (s *Sandbox) hostsWith(names []string) (string, error) {
+	content := etcFiles["hosts"]
+	for _, name := range names {
+		content += "127.0.0.1 " + name + "\n"
+	}
+	file := filepath.Join(s.store.dir, "hosts-"+schemas.DigestBytes([]byte(content)).Short())
+	if _, err := os.Stat(file); err == nil {
+		return file, nil
+	}
+	made, err := s.store.scratch("hosts-")
+	if err != nil {
+		return "", err
+	}
+	defer made.close()
+	tmp := filepath.Join(made.dir, "hosts")
+	if err := os.WriteFile(tmp, []byte(content), 0o644); err != nil {
+		return "", err
+	}
+	return file, os.Rename(tmp, file)
+}
+
 // copyPublic copies what everybody may read; the rest is none of a test's business.
 func copyPublic(from, to string) error {
 	return filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {

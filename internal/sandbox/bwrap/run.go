@@ -94,6 +94,8 @@ type job struct {
 	toolchains  []sandbox.Toolchain
 	caches      map[string]string
 	limits      sandbox.Limits
+	names       []string // sandbox.Run.Names
+	hosts       string   // the file of them; "" is the one of all
 	interactive *sandbox.Terminal
 	channel     *sandbox.Channel
 	reportMax   int64 // bytes
@@ -158,7 +160,7 @@ func (s *Sandbox) Run(ctx context.Context, r sandbox.Run) (res sandbox.Result, e
 	j := job{
 		order: o, command: r.Command, env: sandbox.Environ(r.Interactive.Env(), r.Env, r.Command.Env), toolchains: toolchains,
 		limits: r.Limits.Filled(), interactive: r.Interactive, written: written, space: free,
-		channel: r.Channel, reportMax: sandbox.CollectMax(r.CollectMax),
+		channel: r.Channel, reportMax: sandbox.CollectMax(r.CollectMax), names: r.Names,
 	}
 	if r.Beside != nil {
 		res, err = s.doBeside(ctx, j, r.Beside)
@@ -310,7 +312,7 @@ func (s *Sandbox) steps(ctx context.Context, b sandbox.Build, id string, caches 
 		b.Begin(step)
 		j := job{
 			order: o, command: step, env: sandbox.Environ(append(environ, b.Env, step.Env)...), toolchains: toolchains,
-			caches: made, limits: limits, written: written, cached: sp.cached(made), space: free, proxy: proxy.For(b.Registry, s.options.Registries, s.options.Upstream),
+			caches: made, limits: limits, written: written, cached: sp.cached(made), space: free, proxy: proxy.For(b.Registry, s.options.Registries, s.options.Upstream), names: b.Names,
 		}
 		res, err := s.do(ctx, j)
 		total.Output = append(total.Output, res.Output...)
@@ -484,7 +486,11 @@ func (s *Sandbox) bwrapArgs(j job) []string {
 			args = append(args, "--ro-bind", dir, dir)
 		}
 	}
-	args = append(args, "--ro-bind", s.etc, "/etc", "--proc", "/proc", "--dev", "/dev")
+	args = append(args, "--ro-bind", s.etc, "/etc")
+	if j.hosts != "" {
+		args = append(args, "--ro-bind", j.hosts, "/etc/hosts")
+	}
+	args = append(args, "--proc", "/proc", "--dev", "/dev")
 	for _, dir := range []string{"/home", "/opt", sandbox.ToolchainPath, "/root", "/run", "/sys", "/var"} {
 		args = append(args, "--perms", "0755", "--dir", dir)
 	}
@@ -558,6 +564,12 @@ func (s *Sandbox) do(ctx context.Context, j job) (sandbox.Result, error) {
 func (s *Sandbox) ready(j job) (*running, error) {
 	if len(j.command.Argv) == 0 {
 		return nil, errors.New("an empty command")
+	}
+	if len(j.names) > 0 {
+		var err error
+		if j.hosts, err = s.hostsWith(j.names); err != nil {
+			return nil, fmt.Errorf("making the sandbox's names: %w", err)
+		}
 	}
 	group, err := s.groups.newGroup(fmt.Sprintf("%d-%x", os.Getpid(), rand.Uint64()), j.limits)
 	if err != nil {

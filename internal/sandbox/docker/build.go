@@ -72,7 +72,7 @@ func (s *Sandbox) build(ctx context.Context, b sandbox.Build, parent record, id 
 func (s *Sandbox) work(ctx context.Context, b sandbox.Build, parent record, id string, fills bool) (r record, res sandbox.Result, err error) {
 	res.End = sandbox.Exited
 	w, err := s.newWorkplace(ctx, parent.Image, workplace{
-		registries: b.Network == sandbox.Registries, registry: b.Registry, caches: b.Caches, fills: fills, limits: b.Limits.Filled(),
+		registries: b.Network == sandbox.Registries, registry: b.Registry, caches: b.Caches, fills: fills, limits: b.Limits.Filled(), names: b.Names,
 	})
 	if err != nil {
 		return r, res, err

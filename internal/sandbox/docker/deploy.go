@@ -104,7 +104,7 @@ func (s *Sandbox) deploy(ctx context.Context, base record, id string, text []byt
 	if err != nil {
 		return r, res, err
 	}
-	w, err := s.newWorkplace(ctx, base.Image, workplace{registries: true, packages: true, limits: limits})
+	w, err := s.newWorkplace(ctx, base.Image, workplace{registries: true, packages: true, limits: limits, names: d.Names})
 	if err != nil {
 		return r, res, err
 	}

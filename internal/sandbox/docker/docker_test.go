@@ -205,7 +205,7 @@ var smoke = []string{
 	"collect", "collect_follows_no_link", "channel", "sealed", "files_are_put", "put_follows_no_link", "paths_outside_are_refused",
 	"equal_keys_are_built_once", "fill_is_apart", "fill_that_fails", "cache_names", "failing_step", "discard", "missing_packages",
 	"leases", "removal_waits_for_runs", "remove", "every_layer_is_walked", "toolchains", "interactive",
-	"service_is_reached", "service_ends", "service_dies", "service_faults",
+	"service_is_reached", "service_ends", "service_dies", "service_faults", "names_on_loopback",
 }
 
 func TestSandbox(t *testing.T) { conformance(t, smoke) }

@@ -140,6 +140,7 @@ func (c *running) create(ctx context.Context, r sandbox.Run) error {
 		network = sharedNetwork
 	}
 	host := c.s.hostConfig(c.limits)
+	host.ExtraHosts = onLoopback(r.Names) // the engine gives those of a run to what joins its network
 	// For the first process only, which drops them: see runScript. KILL is for the
 	// engine's init, which passes on signals to the command.
 	host.CapAdd = []string{"KILL", "NET_ADMIN", "SETGID", "SETPCAP", "SETUID"}

@@ -32,6 +32,7 @@ type workplace struct {
 	caches     map[string]string
 	fills      bool // its steps are a fill: what they write to caches stays
 	limits     sandbox.Limits
+	names      []string // sandbox.Build.Names
 
 	s      *Sandbox
 	id     string
@@ -54,6 +55,14 @@ const (
 )
 
 func yes[T any](v T) *T { return &v }
+
+// onLoopback makes names lead to loopback.
+func onLoopback(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, name+":127.0.0.1")
+	}
+	return out
+}
 
 // hostConfig is what every container of ours has in common.
 func (s *Sandbox) hostConfig(l sandbox.Limits) *container.HostConfig {
@@ -102,6 +111,7 @@ func (s *Sandbox) openWorkplace(ctx context.Context, image string, w workplace) 
 	w.s, w.image, w.limits = s, image, w.limits.Filled()
 	config := &container.Config{Image: image, User: "0:0", Entrypoint: []string{"/bin/sh", "-c"}, Cmd: []string{idle}}
 	host := s.hostConfig(w.limits)
+	host.ExtraHosts = onLoopback(w.names)
 	if w.packages {
 		// Packages are Debian's, and their scripts need what root has in any container.
 		host.CapDrop, host.SecurityOpt = nil, []string{s.calls}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // world is what a sandbox could reach if it had a way: listeners of the host.
@@ -131,6 +132,28 @@ for my $port (@ARGV) { push @l, IO::Socket::IP->new(LocalHost => "0.0.0.0", Loca
 		sandbox.Beside{Command: perl(listen+`while (my $c = $l[0]->accept) { print $c "hello\n"; close $c }`, "80")})
 	if got := string(res.Output); got != "hello\n" {
 		t.Errorf("as a service: %q, and it said %s", got, res.Beside.Output)
+	}
+}
+
+// namesOnLoopback: names that a run and a build are given lead to loopback, for a service beside it, too. No other name leads anywhere,
+// and that is known at once.
+func namesOnLoopback(t *testing.T, b *box) {
+	const look = `for name in store mail.example.com; do getent hosts $name | tr -s " "; done
+SECONDS=0; getent hosts elsewhere.example.com; getent hosts queue; [ $SECONDS -lt 3 ] || echo slow`
+	const want = "127.0.0.1 store\n127.0.0.1 mail.example.com\n"
+	names := []string{"mail.example.com", "store"}
+	if got := string(b.run(t, sandbox.Run{Layer: b.base, Names: names, Command: bash(look)}).Output); got != want {
+		t.Errorf("a run: %q", got)
+	}
+	if got := string(b.run(t, sandbox.Run{Layer: b.base, Command: bash(look)}).Output); got != "" {
+		t.Errorf("a run without names: %q", got)
+	}
+	res := b.beside(t, sandbox.Run{Names: names, Command: bash("sleep 5")}, sandbox.Beside{Command: bash(look)})
+	if got := string(res.Beside.Output); got != want {
+		t.Errorf("a service: %q", got)
+	}
+	if _, res := b.build(t, sandbox.Build{Parent: b.base, Names: names, Steps: []schemas.Command{bash(look)}}); string(res.Output) != want {
+		t.Errorf("a build: %q", res.Output)
 	}
 }
 

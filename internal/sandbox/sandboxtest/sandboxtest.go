@@ -122,6 +122,7 @@ var cases = []testCase{
 	{"nothing_of_the_host", nothingOfTheHost},
 	{"loopbacks_and_interface", loopbacksAndInterface},
 	{"low_ports", lowPorts},
+	{"names_on_loopback", namesOnLoopback},
 	{"no_way_out", noWayOut},
 	{"no_way_to_another_run", noWayToAnotherRun},
 	{"build_reaches_registries_only", buildReachesRegistriesOnly},

@@ -33,6 +33,7 @@ const (
 	SQLiteName   = schemas.DatabaseSQLite
 	MySQLName    = schemas.DatabaseMySQL
 	RedisName    = schemas.BrokerRedis
+	SMTPName     = schemas.BrokerSMTP
 )
 
 // Backends are the databases and brokers that are known. Those that are not Supported are named
@@ -49,6 +50,7 @@ var Backends = []Backend{
 	{"MongoDB", []string{"mongodb", "mongodb+srv"}, []string{"pymongo", "motor", "mongoengine", "flask_mongoengine", "flask_pymongo", "beanie", "odmantic", "umongo"},
 		[]string{"go.mongodb.org/mongo-driver", "gopkg.in/mgo.v2", "github.com/globalsign/mgo"}},
 	{RedisName, []string{"redis", "rediss"}, []string{"redis", "aioredis", "flask_redis", "redis_om", "fastapi_limiter", "django_redis", "rq", "arq"}, []string{"github.com/go-redis/redis", "github.com/redis/go-redis", "github.com/gomodule/redigo", "github.com/redis/rueidis", "github.com/go-redis/cache"}},
+	{SMTPName, []string{"smtp", "smtps", "smtp+tls", "smtp+ssl", "submission"}, nil, nil},
 	{"Kafka", []string{"kafka"}, []string{"kafka", "aiokafka", "confluent_kafka"}, []string{"github.com/segmentio/kafka-go", "github.com/Shopify/sarama", "github.com/IBM/sarama", "github.com/confluentinc/confluent-kafka-go"}},
 	{"RabbitMQ", []string{"amqp", "amqps"}, []string{"pika", "aio_pika", "kombu"}, []string{"github.com/streadway/amqp", "github.com/rabbitmq/amqp091-go"}},
 	{"NATS", []string{"nats"}, []string{"nats"}, []string{"github.com/nats-io/nats.go"}},
@@ -73,7 +75,7 @@ func Serves(kind string) bool { return dialectOf(kind) != nil && Stores(kind) }
 // Stores reports whether what a kind holds is the service's own data: a service without it
 // cannot answer. Brokers and caches may be optional.
 func Stores(kind string) bool {
-	return !slices.Contains([]string{RedisName, "Kafka", "RabbitMQ", "NATS", "etcd", "Memcached", "InfluxDB", "Elasticsearch"}, kind)
+	return !slices.Contains([]string{RedisName, SMTPName, "Kafka", "RabbitMQ", "NATS", "etcd", "Memcached", "InfluxDB", "Elasticsearch"}, kind)
 }
 
 // schemeOf is the scheme of a URL without its driver: postgresql of postgresql+asyncpg.
@@ -330,11 +332,14 @@ func (s Store) Filled() Store {
 	if d == nil {
 		return s
 	}
-	if Stores(s.Kind) {
+	switch {
+	case Stores(s.Kind):
 		fill(&s.User, DefaultUser)
 		fill(&s.Name, DefaultName)
 		s.Password = DefaultPassword
-	} else {
+	case s.Kind == SMTPName:
+		s.User, s.Password, s.Name = sender, DefaultPassword, "" // many send as who they log in as
+	default:
 		s.User, s.Password, s.Name = "", "", "0"
 	}
 	if s.Port <= 0 || s.Port > 65535 {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 type dialect struct {
 	kind   string
 	port   int      // where it listens if nobody says so
+	more   []int    // other ports that programs look for it at
 	scheme string   // of its URLs
 	images []string // parts of the names of its images
 	// names are those of variables about it, and others those among them that are about another.
@@ -26,7 +28,7 @@ type dialect struct {
 }
 
 // dialects are those of the servers that services are started with.
-var dialects = []*dialect{postgresDialect, mysqlDialect, redisDialect}
+var dialects = []*dialect{postgresDialect, mysqlDialect, redisDialect, smtpDialect}
 
 // dialectOf is nil for a kind that is not served.
 func dialectOf(kind string) *dialect {
@@ -41,7 +43,7 @@ func dialectOf(kind string) *dialect {
 // KindAt is the kind that listens on a port if nobody says so, "" where none does.
 func KindAt(port string) string {
 	for _, d := range dialects {
-		if strconv.Itoa(d.port) == port {
+		if slices.ContainsFunc(append([]int{d.port}, d.more...), func(p int) bool { return strconv.Itoa(p) == port }) {
 			return d.kind
 		}
 	}

@@ -38,6 +38,9 @@ FORMS = {
 }
 
 
+MAIL_PORT = 1080  # where the mails of the service are read; no case of this kind is judged
+
+
 class Failure(Exception):
     """A case that does not go as it was recorded. The text says what differs."""
 
@@ -101,7 +104,7 @@ class Scenario:
             raise Failure("This case cannot be sent: %s." % e) from None
         sent = "sent      %s %s\n%s" % (method, target, indented(body))
         try:
-            answer = self.answers[name] = send(method, target, headers, body)
+            answer = self.answers[name] = send(method, target, headers, body, MAIL_PORT if case["kind"] == "mail" else None)
         except NoAnswer as e:
             self.unmet[name] = str(e)
             raise Failure("got       %s\n%s" % (e, sent)) from None

@@ -42,8 +42,10 @@ def parse_json(text):
     return json.loads(text, parse_constant=refuse)
 
 
-def send(method, target, headers=None, body=None):
-    """Sends one request and gives the whole answer. target is a path with its query, escaped."""
+def send(method, target, headers=None, body=None, port=None):
+    """Sends one request and gives the whole answer. target is a path with its query, escaped; port is another one of
+    the same host."""
+    url = URL if port is None else "http://%s:%d" % (urlsplit(URL).hostname, port)
     given = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "benchmint"}
     for name, value in (headers or {}).items():
         given = {k: v for k, v in given.items() if k.lower() != name.lower()}
@@ -53,8 +55,8 @@ def send(method, target, headers=None, body=None):
         session.trust_env = False
         session.headers.clear()
         encoded = {k: v.encode("utf-8", "replace") for k, v in given.items()}
-        request = session.prepare_request(requests.Request(method, URL, headers=encoded, data=body))
-        request.url = URL + target
+        request = session.prepare_request(requests.Request(method, url, headers=encoded, data=body))
+        request.url = url + target
         try:
             response = session.send(request, timeout=ANSWER_SECONDS, allow_redirects=False, stream=True)
             content = read(response)
