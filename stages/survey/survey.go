@@ -30,7 +30,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "6, " + secrets.RulesVersion
+const Version = "7, " + secrets.RulesVersion
 
 // Config is the stage's settings (service in the configuration file).
 type Config struct {

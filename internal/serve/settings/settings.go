@@ -152,8 +152,8 @@ func unquote(v string) string {
 	return strings.TrimSpace(v)
 }
 
-// reserved are the variables that the sandbox sets, or by which a loader takes code.
-var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|LD_.*|BASH_.*|ENV|IFS|PYTHON\w*|VIRTUAL_ENV|WEB_CONCURRENCY|(?:UVICORN|GUNICORN)_.*|CGO_ENABLED|GO(?:CACHE|PATH|ROOT|FLAGS|PROXY|ENV|MODCACHE|TOOLCHAIN|OS|ARCH|DEBUG|MAXPROCS|MEMLIMIT)|PIP_.*|UV_.*|POETRY_.*|DEBIAN_FRONTEND|https?_proxy|HTTPS?_PROXY|DOCKER_.*|COMPOSE_.*)$`)
+// reserved are the variables that the sandbox sets, by which a loader takes code, or a program lists words instead of running.
+var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|LD_.*|BASH_.*|ENV|IFS|PYTHON\w*|VIRTUAL_ENV|WEB_CONCURRENCY|(?:UVICORN|GUNICORN)_.*|CGO_ENABLED|GO(?:CACHE|PATH|ROOT|FLAGS|PROXY|ENV|MODCACHE|TOOLCHAIN|OS|ARCH|DEBUG|MAXPROCS|MEMLIMIT)|PIP_.*|UV_.*|POETRY_.*|DEBIAN_FRONTEND|https?_proxy|HTTPS?_PROXY|DOCKER_.*|COMPOSE_.*|GO_FLAGS_COMPLETION|COMP_(?:LINE|POINT)|_\w+_COMPLETE)$`)
 
 // Reserved reports whether a variable is the sandbox's to set, whatever a program asks for.
 func Reserved(name string) bool { return reserved.MatchString(name) }

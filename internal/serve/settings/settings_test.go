@@ -196,3 +196,28 @@ func TestBroker(t *testing.T) {
 		}
 	}
 }
+
+// Our database and our requests are plain.
+func TestGivenPlain(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"SSL": "FALSE", "DB_TLS_ENABLED": "FALSE", "HTTPS": "FALSE", "SSL_REDIRECT": "TRUE", "TLSA": "TRUE"} {
+		s := &settings.Settings{Values: map[string]settings.Value{name: {Text: "TRUE"}}}
+		if got := s.Given(settings.Servers{})[name].Text; got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+// A request of ours has the host 127.0.0.1.
+func TestGivenHosts(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"localhost": "*", `["localhost", "app.example.com"]`: `["*"]`, "localhost,127.0.0.1": "localhost,127.0.0.1", "*": "*",
+	} {
+		s := &settings.Settings{Values: map[string]settings.Value{"DJANGO_ALLOWED_HOSTS": {Text: given}, "HOSTS": {Text: given}}}
+		got := s.Given(settings.Servers{})
+		if got["DJANGO_ALLOWED_HOSTS"].Text != want || got["HOSTS"].Text != given {
+			t.Errorf("%s: got %v", given, got)
+		}
+	}
+}
