@@ -55,6 +55,9 @@ var exampleNames = []string{
 	".env-sample", "dev.env", ".env.dev", ".env.development", ".env.local", ".env.docker", ".env.default", "default.env", ".flaskenv",
 }
 
+// otherExample matches the files of example settings that people call otherwise.
+var otherExample = lazyregexp.New(`(?i)^\.?env[._-](?:[\w.-]*[._-])?(?:examples?|samples?|template|dist|default|rename|copy|local|dev)(?:[._-]\w+)*$`)
+
 // Read reads the sources of a service whose folder is dir ("" is the root). The folder comes
 // before the root of the tree.
 func Read(t Tree, dir string) *Settings {
@@ -67,6 +70,11 @@ func Read(t Tree, dir string) *Settings {
 	for _, d := range dirs {
 		for _, name := range exampleNames {
 			s.example(t, path.Join(d, name), d == dir)
+		}
+		for _, p := range t.Paths() {
+			if folderOf(p) == d && otherExample.MatchString(path.Base(p)) && !slices.Contains(exampleNames, path.Base(p)) {
+				s.example(t, p, d == dir)
+			}
 		}
 	}
 	for _, d := range dirs {

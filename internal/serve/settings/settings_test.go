@@ -38,6 +38,11 @@ JOINED=${ONE}-${OTHER:-else}
 -- backend/.env.example --
 ONE=of the folder
 THREE=3
+-- backend/.env_rename_me --
+THREE=late
+TEN=10
+-- backend/.env.prod --
+TEN=of production
 -- docker-compose.yml --
 version: "3"
 services:
@@ -74,6 +79,7 @@ CMD ["./main", "serve"]
 		"ONE": "first | .env:1", "TWO": "a # b | .env:2", "JOINED": "first-else | .env:6", "THREE": "3 | backend/.env.example:2",
 		"FOUR": "4 | docker-compose.yml:12", "FIVE": "5 | docker-compose.yml:13", "POSTGRES_USER": "boss | docker-compose.yml:6",
 		"SIX": "6 | backend/Dockerfile:2", "SEVEN": "7 | backend/Dockerfile:2", "EIGHT": "8 | backend/Dockerfile:4", "NINE": "9 | README.md:1",
+		"TEN": "10 | backend/.env_rename_me:2",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
