@@ -251,6 +251,11 @@ func (e *repair) earlier([]string) (string, bool) {
 	}
 	if _, first, ok := eraOf(all); ok && first.Before(to) {
 		to = first
+		then := e.p
+		then.Date = first
+		if of := (&guess{p: then, m: e.m}).usable(); len(of) > 0 && newer(e.r.Toolchain.Version, of[len(of)-1].Version) {
+			e.r.Toolchain.Version = of[len(of)-1].Version // releases of then have no wheels for a later one
+		}
 	}
 	e.r.Pinning, e.r.PinDate = schemas.PinNearest, to.Format(dateOnly)
 	e.unlock()

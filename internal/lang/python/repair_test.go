@@ -132,8 +132,8 @@ func TestRepairByAge(t *testing.T) {
 	r := inferred(t, p)
 	r.Requirements = append(r.Requirements, "flask>=1.1,<2", "werkzeug>=0.15,<0.16")
 	got, ok := Language{}.Repair(p, r, []byte("ImportError: cannot import name 'x' from 'sqlalchemy.sql' ("+venvPath+"/lib/python3.11/site-packages/sqlalchemy/sql.py)"))
-	if !ok || got.PinDate != "2019-12-31" || got.Pinning != schemas.PinNearest {
-		t.Errorf("ok %v, %s %s", ok, got.Pinning, got.PinDate)
+	if !ok || got.PinDate != "2019-12-31" || got.Pinning != schemas.PinNearest || minor(got.Toolchain.Version) != "3.8" {
+		t.Errorf("ok %v, %s %s, Python %s", ok, got.Pinning, got.PinDate, got.Toolchain.Version)
 	}
 }
 
