@@ -114,6 +114,9 @@ func TestTake(t *testing.T) {
 		"a_mapping_then_a_form": {"POST", []look.Fact{body("json"), key("form", "a")}, "form [a] query [] true"},
 		"keys_in_an_object":     {"POST", []look.Fact{key("json", "user"), key("json", "user.mail"), key("json", "user.name")}, "json [user[mail name]] query [] true"},
 		"a_body_stays":          {"POST", []look.Fact{body("json", "a"), key("form", "x")}, "json [a] query [] false"},
+		"query_then_body":       {"POST", []look.Fact{key("query", "a"), key("query", "b"), body("json", "a")}, "json [a] query [b] true"},
+		"body_then_query":       {"PUT", []look.Fact{body("json", "a"), key("query", "a")}, "json [a] query [] false"},
+		"a_removal":             {"DELETE", []look.Fact{key("query", "a"), key("form", "a")}, "form [a] query [a] true"},
 		"a_read_has_no_body":    {"GET", []look.Fact{body("json", "a"), key("query", "q")}, " [] query [q] true"},
 	} {
 		r := routes.Route{Method: c.method}

@@ -101,9 +101,11 @@ func Take(r *routes.Route, f Fact) bool {
 	}
 	switch f.In {
 	case "json", "form":
-		return takeBody(r, f, fields)
+		news := takeBody(r, f, fields)
+		r.Query = slices.DeleteFunc(r.Query, inBody(r))
+		return news
 	case "query":
-		return merge(&r.Query, fields)
+		return merge(&r.Query, slices.DeleteFunc(slices.Clone(fields), inBody(r)))
 	case "path", "uri":
 		for i, p := range r.Params {
 			for _, x := range fields {
@@ -121,6 +123,14 @@ func Take(r *routes.Route, f Fact) bool {
 		}
 	}
 	return false
+}
+
+// inBody reports whether the body of a route has a field: what a handler looks for in both, in the query first (webargs before
+// version 6), is sent in the body alone, where it may be an object.
+func inBody(r *routes.Route) func(Field) bool {
+	return func(f Field) bool {
+		return r.Body != nil && r.Method != http.MethodDelete && slices.ContainsFunc(r.Body.Fields, func(x Field) bool { return x.Name == f.Name })
+	}
 }
 
 // nested is the field that a key names: user.email is one in an object, tags[].name one of the objects of a list.

@@ -17,7 +17,7 @@ const (
 	maxComplexity = 25
 	// mostComplex is how many functions may be over it, each with a line in complex.txt. It is
 	// only ever lowered.
-	mostComplex = 18
+	mostComplex = 17
 )
 
 // complexFunctions are the lines of complex.txt: functions, and how complex each may be.

@@ -223,6 +223,11 @@ func text(f routes.Field, second bool) string {
 	case f.Type == "" && timeWord.MatchString(k) && len(k) > 4:
 		return pick([2]string{"2024-03-05T10:00:00Z", "2024-04-06T10:00:00Z"}, second)
 	}
+	if x := lastWord.FindStringSubmatch(f.Name); x != nil {
+		if w, ok := words[plain(x[1]+x[2])]; ok {
+			return pick(w, second)
+		}
+	}
 	for _, suffix := range [...]string{"name", "title", "description", "content", "image", "phone", "tag"} {
 		if strings.HasSuffix(k, suffix) {
 			return pick(words[suffix], second)
@@ -230,6 +235,8 @@ func text(f routes.Field, second bool) string {
 	}
 	return pick([2]string{"text", "other text"}, second)
 }
+
+var lastWord = lazyregexp.New(`[_-]([A-Za-z0-9]+)$|[a-z0-9]([A-Z][a-z0-9]+)$`) // of user_role or userRole
 
 const maxText = 4096
 

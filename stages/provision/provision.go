@@ -26,7 +26,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "10"
+const Version = "11"
 
 // Timeout bounds a step: each attempt makes a lock, and tries the environment on two layers.
 func Timeout(l sandbox.Limits) time.Duration {

@@ -49,8 +49,12 @@ func (t settling) next(r schemas.Recipe, l looked) (schemas.Recipe, bool) {
 	s := *r.Service
 	g := &gift{made: map[string]string{}, s: s}
 	lacks := lacking(s, l.told)
+	required := flagged(l.not, lacks)
 	for _, f := range lacks {
 		value, source := t.needed(r, l, f)
+		if value == "" && required[f.Name] {
+			value, source = valueFor(s, f.Name), madeUp
+		}
 		g.give(f, value, source)
 	}
 	files, evidence := t.files(s, l, g.made)
@@ -89,6 +93,8 @@ func (t settling) needed(r schemas.Recipe, l looked, f look.Fact) (value, source
 	case ofDatabase(s, f.Name) && (s.DBPort > 0 || l.not != nil): // a file may lie anywhere
 		return t.stored(r, f.Name), "the database"
 	case libpq.MatchString(f.Name):
+	case settings.AnyHost(f.Name, f.Default) != "":
+		return settings.AnyHost(f.Name, f.Default), madeUp
 	case settings.SecretKey(f.Name) && f.Default == "":
 		return settings.Made(f.Name), madeUp
 	case l.not != nil && inLog(f.Name, l.not.Log), l.not == nil && unsteady(s.Port) && settings.Forms(f.Name, "") != nil:
@@ -148,6 +154,31 @@ func placeOf(s schemas.Service, f look.Fact) string {
 // inLog reports whether a log names a variable.
 func inLog(name string, log []byte) bool {
 	return slices.ContainsFunc(word.FindAllString(string(log), -1), func(w string) bool { return strings.EqualFold(w, name) })
+}
+
+var requiredFlag = lazyregexp.New(`--([a-z][\w-]*)`)
+
+// flagged are the variables of the flags that a log says are required: of those whose names end as a flag's does, the shortest.
+func flagged(not *contract.NotReady, lacks []look.Fact) map[string]bool {
+	out := map[string]bool{}
+	if not == nil {
+		return out
+	}
+	for line := range strings.Lines(string(not.Log)) {
+		if !strings.Contains(line, "required") {
+			continue
+		}
+		for _, x := range requiredFlag.FindAllStringSubmatch(line, -1) {
+			end, best := "_"+strings.ToUpper(strings.ReplaceAll(x[1], "-", "_")), ""
+			for _, f := range lacks {
+				if strings.HasSuffix("_"+strings.ToUpper(f.Name), end) && (best == "" || len(f.Name) < len(best)) {
+					best = f.Name
+				}
+			}
+			out[best] = true
+		}
+	}
+	return out
 }
 
 // ofDatabase reports whether a variable says where the database is that a service has.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/look"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/serve/settings"
@@ -121,6 +122,8 @@ func otherForm(r schemas.Recipe, not *contract.NotReady) (schemas.Recipe, bool) 
 // serveCommands are the commands of programs that serve, the likeliest first.
 var serveCommands = []string{"serve", "server", "api", "start", "run", "http", "web", "rest"}
 
+var commandsOf = lazyregexp.New(`(?i)\bcommands?(?: of| are)?:\s*(\S.*)`)
+
 // toldToServe is a recipe whose program is given a command that serves, where its log is a list of its commands with that one; false
 // where it is none, or was given a word already.
 func toldToServe(r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
@@ -131,6 +134,11 @@ func toldToServe(r schemas.Recipe, log []byte) (schemas.Recipe, bool) {
 	for line := range strings.Lines(string(log)) {
 		if words := strings.Fields(line); len(words) > 0 && strings.TrimLeft(line, " \t") != line {
 			listed[words[0]] = true
+		}
+		if x := commandsOf.FindStringSubmatch(line); x != nil {
+			for _, word := range strings.Fields(strings.ReplaceAll(x[1], ",", " ")) {
+				listed[word] = true
+			}
 		}
 	}
 	for _, name := range serveCommands {

@@ -95,6 +95,7 @@ func TestToldToServe(t *testing.T) {
 		want []string
 	}{
 		"listed":       {[]string{"app"}, list, []string{"app", "server"}},
+		"in_a_line":    {[]string{"app"}, "Please specify one command of: backup, import or server\n", []string{"app", "server"}},
 		"told_already": {[]string{"app", "api"}, list, nil},
 		"no_list":      {[]string{"app"}, "  server failed\n", nil},
 		"not_indented": {[]string{"app"}, "server\nbackup\n", nil},

@@ -3,6 +3,7 @@ package golang
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
@@ -89,11 +90,33 @@ func (s *serving) build() error {
 		}
 	}
 	systemPackages(&s.recipe, s.p.Solution, jobs)
+	s.uncommitted()
 	s.compile(s.main, server)
 	service := s.service
 	s.recipe.Service = &service // it says which module's dependencies are wanted
 	dependencies(&s.recipe, s.p, s.l)
 	return nil
+}
+
+// uncommitted gives a file of nothing to each package that the program imports for its effect alone and the repository makes and does
+// not commit, as the documentation of swag: without it the program does not build.
+func (s *serving) uncommitted() {
+	made := map[string]bool{}
+	for _, f := range s.code.of(s.main.reaches) {
+		for _, spec := range f.ast.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			dir, own := s.l.dir(name)
+			rel, inside := strings.CutPrefix("/"+dir, strings.TrimSuffix("/"+s.module.Dir, "/")+"/")
+			if err != nil || !own || !inside || made[dir] || spec.Name == nil || spec.Name.Name != "_" ||
+				slices.ContainsFunc(s.p.Solution.Paths(), func(p string) bool { return strings.HasPrefix(p, dir+"/") }) {
+				continue
+			}
+			made[dir] = true
+			const script = `mkdir -p "$0" && echo "package generated" >"$0/benchmint.go"`
+			s.recipe.Build = append(s.recipe.Build, schemas.Command{Argv: []string{"/bin/sh", "-c", script, rel}, Dir: s.module.Dir})
+			s.evidence("build", rel+" is not committed: it is empty", f.line(spec.Pos()))
+		}
+	}
 }
 
 // compile adds the build of one program.

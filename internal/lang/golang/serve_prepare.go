@@ -94,10 +94,15 @@ var (
 )
 
 // applySQL applies files of migrations in order. Of those that hold both directions the way up is
-// taken: goose, sql-migrate and dbmate mark where the way down begins.
+// taken: goose, sql-migrate and dbmate mark where the way down begins. What a dump says of its own database and of the roles of
+// its machine is left out: ours has another name and one role.
 const applySQL = `set -eu
 for file in "$@"; do
-  awk '/^--[[:space:]]*(\+goose|\+migrate)[[:space:]]+Down|^--[[:space:]]*migrate:down|^---- create above/ {exit} {print}' "$file"
+  awk '/^--[[:space:]]*(\+goose|\+migrate)[[:space:]]+Down|^--[[:space:]]*migrate:down|^---- create above/ {exit}
+    left {left = !/;[[:space:]]*$/; next}
+    tolower($0) ~ /^\\c(onnect)?[[:space:]]|^use[[:space:]]+[^[:space:]]+;/ {next}
+    tolower($0) ~ /^((create|drop|alter|comment on)[[:space:]]+database|grant|revoke)[[:space:]]|^alter .* owner to / {left = !/;[[:space:]]*$/; next}
+    {print}' "$file"
   printf '\n;\n'
 done | %s >/dev/null`
 

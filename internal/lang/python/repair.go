@@ -34,7 +34,7 @@ type repair struct {
 // failureTable is tried in order: the causes that hide others come first.
 var failureTable = []repairRule{
 	{"requires_newer_python", lazyregexp.New(`(?i)(?:requires a different Python|requires Python|does not satisfy Python|depends on Python)\s*:?\s*[^\n]*?>=\s*(3\.\d+)`), (*repair).newerPython},
-	{"interpreter_too_new", lazyregexp.New(`has no attribute 'ImpImporter'|cannot import name '\w+' from 'collections'|module 'inspect' has no attribute 'getargspec'|module 'asyncio' has no attribute 'coroutine'|module 'configparser' has no attribute 'SafeConfigParser'|does not satisfy Python\s*<\s*3|module 'ast' has no attribute 'Str'`), (*repair).olderPython},
+	{"interpreter_too_new", lazyregexp.New(`has no attribute 'ImpImporter'|cannot import name '\w+' from 'collections'|module 'inspect' has no attribute 'getargspec'|module 'asyncio' has no attribute 'coroutine'|module 'configparser' has no attribute 'SafeConfigParser'|does not satisfy Python\s*<\s*3|module 'ast' has no attribute 'Str'|No module named '?distutils\.\w`), (*repair).olderPython},
 	{"pkg_resources_missing", lazyregexp.New(`No module named '?pkg_resources'?`), adds("setuptools<70")},
 	{"distutils_missing", lazyregexp.New(`No module named '?distutils'?`), adds("setuptools")},
 	{"imp_missing", lazyregexp.New(`No module named '?imp'?\b`), adds("pytest>=7")},
@@ -60,6 +60,7 @@ var failureTable = []repairRule{
 	{"missing_locale", lazyregexp.New(`unsupported locale setting|(?i)\blocale (?:is )?(?:needed|not (?:available|supported|installed))`), packages("locales-all")},
 	{"no_such_distribution", lazyregexp.New(`([A-Za-z0-9][A-Za-z0-9._-]*) was not found in the package registry|there (?:is|are) no versions? of ([A-Za-z0-9][A-Za-z0-9._-]*) and`), (*repair).drop},
 	{"build_backend", lazyregexp.New(`Failed to build [^\n]{0,200}file:///`), (*repair).byPath},
+	{"no_wheel", lazyregexp.New("Failed to build `[\\w.-]+==\\d"), (*repair).olderPython}, // of a release older than the interpreter
 }
 
 var ansi = lazyregexp.New(`\x1b\[[0-9;]*[A-Za-z]`)
@@ -236,13 +237,27 @@ func (e *repair) olderPython([]string) (string, bool) {
 }
 
 // earlier moves the date back by two months: a dependency broke another one
-// shortly before base, and nothing of the project says so.
+// shortly before base, and nothing of the project says so. Where its bounds say that
+// they are older, it moves to their year at once.
 func (e *repair) earlier([]string) (string, bool) {
 	date, err := time.Parse(dateOnly, e.r.PinDate)
 	if err != nil || !e.p.PinToDate || e.p.Date.AddDate(-1, 0, 0).After(date) {
 		return "", false
 	}
-	e.r.Pinning, e.r.PinDate = schemas.PinNearest, date.AddDate(0, -2, 0).Format(dateOnly)
+	to := date.AddDate(0, -2, 0)
+	var all []requirement
+	for _, line := range e.r.Requirements {
+		all = append(all, requirement{line: line})
+	}
+	if _, first, ok := eraOf(all); ok && first.Before(to) {
+		to = first
+		then := e.p
+		then.Date = first
+		if of := (&guess{p: then, m: e.m}).usable(); len(of) > 0 && newer(e.r.Toolchain.Version, of[len(of)-1].Version) {
+			e.r.Toolchain.Version = of[len(of)-1].Version // releases of then have no wheels for a later one
+		}
+	}
+	e.r.Pinning, e.r.PinDate = schemas.PinNearest, to.Format(dateOnly)
 	e.unlock()
 	return "date = " + e.r.PinDate, true
 }

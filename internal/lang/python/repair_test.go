@@ -54,6 +54,9 @@ func TestRepair(t *testing.T) {
 		{"pg_config", "Error: pg_config executable not found.", "missing_program", "system_packages += libpq-dev"},
 		{"locale", "locale.Error: unsupported locale setting", "missing_locale", "system_packages += locales-all"},
 		{"older_python", "AttributeError: module 'pkgutil' has no attribute 'ImpImporter'", "interpreter_too_new", "toolchain = python 3.10.13"},
+		{"older_python_of_numpy", "ModuleNotFoundError: No module named 'distutils.msvccompiler'", "interpreter_too_new", "toolchain = python 3.10.13"},
+		{"no_wheel", "  × Failed to build `pandas==0.25.0`\n  ├─▶ The build backend returned an error", "no_wheel", "toolchain = python 3.10.13"},
+		{"no_wheel_for_want_of_a_header", "  × Failed to build `cffi==1.14.0`\n c/_cffi_backend.c:15:10: fatal error: ffi.h: No such file", "missing_header", "system_packages += libffi-dev"},
 		{"scm", "LookupError: setuptools-scm was unable to detect version for /testbed", "version_from_tags", "version = 1.3.dev4"},
 		{"unknown_distribution", "Because pytest-private was not found in the package registry and you require pytest", "", ""},
 		{"dependencies", "ImportError: cannot import name 'x' from 'werkzeug.http' (/opt/env/venv/lib/python3.11/site-packages/werkzeug/http.py)", "dependencies_disagree", "date = 2023-02-01"},
@@ -119,6 +122,18 @@ func TestRepairIsBounded(t *testing.T) {
 	}
 	if first := inferred(t, p); strings.Join(first.Requirements, "|") != before {
 		t.Error("a repair changed the recipe that it was given")
+	}
+}
+
+// Requirements whose bounds are old are resolved as of then.
+func TestRepairByAge(t *testing.T) {
+	t.Parallel()
+	p := projectOf(t, repairProject)
+	r := inferred(t, p)
+	r.Requirements = append(r.Requirements, "flask>=1.1,<2", "werkzeug>=0.15,<0.16")
+	got, ok := Language{}.Repair(p, r, []byte("ImportError: cannot import name 'x' from 'sqlalchemy.sql' ("+venvPath+"/lib/python3.11/site-packages/sqlalchemy/sql.py)"))
+	if !ok || got.PinDate != "2019-12-31" || got.Pinning != schemas.PinNearest || minor(got.Toolchain.Version) != "3.8" {
+		t.Errorf("ok %v, %s %s, Python %s", ok, got.Pinning, got.PinDate, got.Toolchain.Version)
 	}
 }
 

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -95,7 +96,7 @@ func (s *serving) finish() {
 	s.evidence("service.environment", "PYTHONPATH="+s.values["PYTHONPATH"], s.app.file)
 	s.service.Start.Dir, s.service.Start.Env = s.dir, s.values
 	for i := range s.service.Prepare {
-		s.service.Prepare[i].Dir, s.service.Prepare[i].Env = s.dir, s.values
+		s.service.Prepare[i].Dir, s.service.Prepare[i].Env = cmp.Or(s.service.Prepare[i].Dir, s.dir), s.values
 	}
 	packages := append([]string{clock.Package}, serve.Packages(s.service)...)
 	if settings.Serves(s.service.Database) {

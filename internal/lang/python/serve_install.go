@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ func (s *serving) install() error {
 	p.Solution = under(s.p.Solution, s.manifest)
 	g := &guess{p: p, m: readManifest(p.Solution), recipe: s.recipe}
 	all, lock := s.requirements(g.m)
-	if era, ok := eraOf(all); ok && era.Before(p.Date) {
+	if era, _, ok := eraOf(all); ok && era.Before(p.Date) {
 		g.p.Date = era
 	}
 	g.ci = g.m.readCI()
@@ -347,15 +348,13 @@ func (s *serving) imported(have []requirement, named bool) []requirement {
 	return out
 }
 
-var majorPin = lazyregexp.New(`==\s*v?(\d+)\.(\d+)`)
-
 // companions bound what an old Flask imports and an unpinned line would let go past it.
 func (s *serving) companions(have []requirement) []requirement {
 	var out []requirement
 	pinned := map[string]string{}
 	for _, r := range have {
-		if x := majorPin.FindStringSubmatch(r.line); x != nil {
-			pinned[distName(strings.TrimPrefix(r.line, "-c "))] = x[1]
+		if v := newestOf(r.line); v != "" {
+			pinned[distName(strings.TrimPrefix(r.line, "-c "))], _, _ = strings.Cut(v, ".")
 		}
 	}
 	bound := func(dist, spec, why string) {
@@ -447,6 +446,28 @@ func built(all []requirement) []requirement {
 
 var exactPin = lazyregexp.New(`==\s*([\d.]+)`)
 
+var (
+	pinnedAt = lazyregexp.New(`[=~]=\s*v?(\d+(?:\.\d+)*)|<=\s*v?(\d+(?:\.\d+)*)`)
+	upTo     = lazyregexp.New(`<\s*v?((?:\d+\.)*?)(\d+)(?:\.0+)*(?:[,\s]|$)`)
+)
+
+// newestOf is the newest version that a requirement allows, as far as a pin or an upper bound says; "" where neither does.
+func newestOf(line string) string {
+	spec, _, _ := strings.Cut(line, ";")
+	if x := pinnedAt.FindStringSubmatch(spec); x != nil {
+		return x[1] + x[2]
+	}
+	x := upTo.FindStringSubmatch(spec)
+	if x == nil {
+		return ""
+	}
+	n, err := strconv.Atoi(x[2])
+	if err != nil || n == 0 {
+		return ""
+	}
+	return x[1] + itoa(n-1) + ".999"
+}
+
 // eras are the last days of the year in which a version was what people installed: pins of
 // then are not installed by an interpreter of today.
 var eras = map[string][]struct {
@@ -462,21 +483,28 @@ var eras = map[string][]struct {
 	"werkzeug": {{"0.15", 2018}, {"1.0", 2019}, {"2.0", 2021}, {"2.3", 2022}, {"3.0", 2023}},
 }
 
-// eraOf is the day until which the pins of a list were current.
-func eraOf(all []requirement) (time.Time, bool) {
-	year := 0
+// eraOf is the day until which the pins of a list were current, and the day until which the first of them was: it was written before.
+func eraOf(all []requirement) (last, first time.Time, ok bool) {
+	day := func(year int) time.Time { return time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC) }
 	for _, r := range all {
 		line := strings.TrimPrefix(r.line, "-c ")
-		x := exactPin.FindStringSubmatch(line)
-		if x == nil {
+		version := newestOf(line)
+		if version == "" {
 			continue
 		}
 		for _, e := range eras[distName(line)] {
-			if newer(e.below, x[1]) {
-				year = max(year, e.year)
-				break
+			if !newer(e.below, version) {
+				continue
 			}
+			if d := day(e.year); !ok {
+				last, first, ok = d, d, true
+			} else if d.After(last) {
+				last = d
+			} else if d.Before(first) {
+				first = d
+			}
+			break
 		}
 	}
-	return time.Date(year, 12, 31, 0, 0, 0, 0, time.UTC), year > 0
+	return last, first, ok
 }

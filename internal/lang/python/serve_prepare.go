@@ -1,12 +1,14 @@
 package python
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/sandbox"
+	"github.com/benchmint/benchmint/internal/serve/settings"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -75,8 +77,7 @@ func (s *serving) migrate() {
 	if s.service.Database == schemas.DatabaseNone {
 		return
 	}
-	t := s.p.Solution
-	if c, at, ok := s.store.Extensions(t); ok && s.service.Database == schemas.DatabasePostgres {
+	if c, at, ok := s.store.Extensions(s.p.Solution); ok && s.service.Database == schemas.DatabasePostgres {
 		s.service.Prepare = append(s.service.Prepare, c)
 		s.evidence("service.prepare", strings.Join(c.Argv[3:], " "), at)
 	}
@@ -95,26 +96,86 @@ func (s *serving) migrate() {
 			}
 		}
 	}
-	for _, d := range []string{s.dir, s.app.root, s.manifest} {
-		data, err := t.Read(path.Join(d, "alembic.ini"))
+	if s.alembic() {
+		return
+	}
+	s.createAll()
+}
+
+// alembic brings the tables to the newest revision, by the alembic.ini of the service's folder, else the
+// first of the tree that leads to revisions. Its script_location is relative to where the command runs.
+func (s *serving) alembic() bool {
+	folders := []string{s.dir, s.app.root, s.manifest}
+	for _, p := range s.p.Solution.Paths() {
+		if path.Base(p) == "alembic.ini" && !slices.Contains(folders, folderOf(p)) {
+			folders = append(folders, folderOf(p))
+		}
+	}
+	for _, d := range folders {
+		ini := path.Join(d, "alembic.ini")
+		data, err := s.p.Solution.Read(ini)
 		if err != nil {
 			continue
 		}
-		location := "alembic"
+		location, here := "alembic", false
 		if x := alembicScript.FindSubmatch(data); x != nil {
-			location = strings.TrimPrefix(strings.ReplaceAll(string(x[1]), "%(here)s/", ""), "./")
-			location = strings.ReplaceAll(location, ":", "/")
+			location, here = strings.CutPrefix(string(x[1]), "%(here)s/")
+			location = strings.ReplaceAll(strings.TrimPrefix(location, "./"), ":", "/")
 		}
-		if s.hasRevisions(path.Join(d, location)) {
-			argv := []string{venvPath + "/bin/alembic"}
-			if d != s.dir {
-				argv = append(argv, "-c", path.Join(sandbox.TreePath, d, "alembic.ini"))
-			}
-			s.first(path.Join(d, "alembic.ini"), append(argv, "upgrade", "head")...)
-			return
+		argv := []string{venvPath + "/bin/alembic"}
+		if d != s.dir {
+			argv = append(argv, "-c", path.Join(sandbox.TreePath, ini))
+		}
+		outer := !here && s.hasRevisions(path.Join(s.dir, location))
+		if !outer && !s.hasRevisions(path.Join(d, location)) {
+			continue
+		}
+		at := d
+		if outer {
+			at = s.dir
+		}
+		script, _ := s.p.Solution.Read(path.Join(at, location, "env.py")) // without one alembic says so
+		env := string(script)
+		s.alembicNeeds(ini, env)
+		argv = append(argv, "upgrade", "head")
+		if settings.Serves(s.service.Database) && !iniURL.Match(data) && strings.Contains(env, "engine_from_config(") && !strings.Contains(env, "sqlalchemy.url\", ") {
+			url := s.store.Filled().URL(schemes[s.service.Database])
+			argv = []string{venvPython, "-c", fmt.Sprintf(alembicAt, path.Join(sandbox.TreePath, ini), url)}
+		}
+		s.first(ini, argv...)
+		if !outer && !here {
+			s.service.Prepare[len(s.service.Prepare)-1].Dir = d
+		}
+		return true
+	}
+	return false
+}
+
+// alembicAt migrates a database that neither the alembic.ini nor its env.py names: a program of the repository does otherwise.
+const alembicAt = `from alembic import command
+from alembic.config import Config
+config = Config(%q)
+config.set_main_option("sqlalchemy.url", %q)
+command.upgrade(config, "head")
+`
+
+// alembicNeeds adds what migrations need and the service itself does not: alembic, and the drivers that their env.py names.
+func (s *serving) alembicNeeds(ini, env string) {
+	need := []string{"alembic"}
+	for _, i := range implied {
+		if i.use.MatchString(env) {
+			need = append(need, i.dist)
 		}
 	}
-	s.createAll()
+	for _, dist := range need {
+		if !slices.ContainsFunc(s.recipe.Requirements, func(line string) bool {
+			return distName(line) == distName(dist) || distName(line) == strings.TrimSuffix(dist, "-binary")
+		}) {
+			s.recipe.Requirements = append(s.recipe.Requirements, dist)
+			s.evidence("requirements", dist, ini)
+		}
+	}
+	slices.Sort(s.recipe.Requirements)
 }
 
 func (s *serving) hasRevisions(dir string) bool {

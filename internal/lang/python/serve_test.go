@@ -36,7 +36,7 @@ func describeService(r schemas.Recipe, err error) string {
 	}
 	fmt.Fprintf(&b, "start %q in %q port %d\n", s.Start.Argv, s.Start.Dir, s.Port)
 	for _, c := range s.Prepare {
-		fmt.Fprintf(&b, "prepare %q\n", c.Argv)
+		fmt.Fprintf(&b, "prepare %q in %q\n", c.Argv, c.Dir)
 	}
 	fmt.Fprintf(&b, "database %q %d %q %q %q copied %t shifts %t\n", s.Database, s.DBPort, s.DBName, s.DBUser, s.DBPassword, s.Copied, s.Shifts)
 	if s.Login != nil {

@@ -408,7 +408,7 @@ var (
 	portName    = lazyregexp.New(`(?i)PORT$`)
 	boolName    = lazyregexp.New(`(?i)^(?:USE|ENABLE|IS|HAS|DEBUG)|(?:ENABLED|DEBUG|TLS|SSL)$`)
 	algorithm   = lazyregexp.New(`(?i)ALG(?:ORITHM|O)?$`)
-	environment = lazyregexp.New(`(?i)^(?:APP_?)?ENV(?:IRONMENT)?$|_ENV(?:IRONMENT)?$`)
+	environment = lazyregexp.New(`(?i)^(?:FLASK|APP)_(?:CONFIG|MODE|STAGE)$|^(?:APP_?)?ENV(?:IRONMENT)?$|_ENV(?:IRONMENT)?$`)
 )
 
 // Made is a harmless value for a variable that a service requires and nobody gives.

@@ -47,10 +47,30 @@ func (s *Settings) Given(servers Servers) map[string]Value {
 			v.Text = absoluteFile.ReplaceAllString(store.Fit(v.Text), "$1:///./service.db")
 		case kind == "" && role != "":
 			v.Text, v.Source = store.Part(role, v.Text), "the database"
+		case tlsSwitch.MatchString(name) && truth.MatchString(v.Text):
+			v.Text = map[string]string{"1": "0", "true": "false", "TRUE": "FALSE", "True": "False"}[v.Text]
+		case AnyHost(name, v.Text) != "":
+			v.Text = AnyHost(name, v.Text)
 		}
 		out[name] = v
 	}
 	return out
+}
+
+var (
+	allowedHosts = lazyregexp.New(`(?i)(?:ALLOWED|TRUSTED)_HOSTS$`)                                   // what a request's Host may be
+	tlsSwitch    = lazyregexp.New(`(?i)^(?:\w+_)?(?:SSL|TLS|HTTPS)(?:_?(?:ENABLED?|ON|REQUIRED?))?$`) // our database and requests are plain
+	truth        = lazyregexp.New(`^(?:1|true|TRUE|True)$`)
+	anyHost      = lazyregexp.New(`^(\["?)?.*?("?\])?$`)
+)
+
+// AnyHost is the value of a variable that says which hosts requests may name, so that ours may; "" where it says something else, or
+// value names ours.
+func AnyHost(name, value string) string {
+	if !allowedHosts.MatchString(name) || strings.Contains(value, "*") || strings.Contains(value, Loopback) {
+		return ""
+	}
+	return anyHost.ReplaceAllString(value, "$1*$2")
 }
 
 // databaseURL is the name of a variable that holds the URL of a database.

@@ -55,6 +55,9 @@ var exampleNames = []string{
 	".env-sample", "dev.env", ".env.dev", ".env.development", ".env.local", ".env.docker", ".env.default", "default.env", ".flaskenv",
 }
 
+// otherExample matches the files of example settings that people call otherwise.
+var otherExample = lazyregexp.New(`(?i)^\.?env[._-](?:[\w.-]*[._-])?(?:examples?|samples?|template|dist|default|rename|copy|local|dev)(?:[._-]\w+)*$`)
+
 // Read reads the sources of a service whose folder is dir ("" is the root). The folder comes
 // before the root of the tree.
 func Read(t Tree, dir string) *Settings {
@@ -67,6 +70,11 @@ func Read(t Tree, dir string) *Settings {
 	for _, d := range dirs {
 		for _, name := range exampleNames {
 			s.example(t, path.Join(d, name), d == dir)
+		}
+		for _, p := range t.Paths() {
+			if folderOf(p) == d && otherExample.MatchString(path.Base(p)) && !slices.Contains(exampleNames, path.Base(p)) {
+				s.example(t, p, d == dir)
+			}
 		}
 	}
 	for _, d := range dirs {
@@ -152,8 +160,8 @@ func unquote(v string) string {
 	return strings.TrimSpace(v)
 }
 
-// reserved are the variables that the sandbox sets, or by which a loader takes code.
-var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|LD_.*|BASH_.*|ENV|IFS|PYTHON\w*|VIRTUAL_ENV|WEB_CONCURRENCY|(?:UVICORN|GUNICORN)_.*|CGO_ENABLED|GO(?:CACHE|PATH|ROOT|FLAGS|PROXY|ENV|MODCACHE|TOOLCHAIN|OS|ARCH|DEBUG|MAXPROCS|MEMLIMIT)|PIP_.*|UV_.*|POETRY_.*|DEBIAN_FRONTEND|https?_proxy|HTTPS?_PROXY|DOCKER_.*|COMPOSE_.*)$`)
+// reserved are the variables that the sandbox sets, by which a loader takes code, or a program lists words instead of running.
+var reserved = lazyregexp.New(`^(?:PATH|HOME|PWD|USER|LOGNAME|SHELL|TMPDIR|TZ|LANG|LC_.*|LD_.*|BASH_.*|ENV|IFS|PYTHON\w*|VIRTUAL_ENV|WEB_CONCURRENCY|(?:UVICORN|GUNICORN)_.*|CGO_ENABLED|GO(?:CACHE|PATH|ROOT|FLAGS|PROXY|ENV|MODCACHE|TOOLCHAIN|OS|ARCH|DEBUG|MAXPROCS|MEMLIMIT)|PIP_.*|UV_.*|POETRY_.*|DEBIAN_FRONTEND|https?_proxy|HTTPS?_PROXY|DOCKER_.*|COMPOSE_.*|GO_FLAGS_COMPLETION|COMP_(?:LINE|POINT)|_\w+_COMPLETE)$`)
 
 // Reserved reports whether a variable is the sandbox's to set, whatever a program asks for.
 func Reserved(name string) bool { return reserved.MatchString(name) }

@@ -38,6 +38,11 @@ JOINED=${ONE}-${OTHER:-else}
 -- backend/.env.example --
 ONE=of the folder
 THREE=3
+-- backend/.env_rename_me --
+THREE=late
+TEN=10
+-- backend/.env.prod --
+TEN=of production
 -- docker-compose.yml --
 version: "3"
 services:
@@ -74,6 +79,7 @@ CMD ["./main", "serve"]
 		"ONE": "first | .env:1", "TWO": "a # b | .env:2", "JOINED": "first-else | .env:6", "THREE": "3 | backend/.env.example:2",
 		"FOUR": "4 | docker-compose.yml:12", "FIVE": "5 | docker-compose.yml:13", "POSTGRES_USER": "boss | docker-compose.yml:6",
 		"SIX": "6 | backend/Dockerfile:2", "SEVEN": "7 | backend/Dockerfile:2", "EIGHT": "8 | backend/Dockerfile:4", "NINE": "9 | README.md:1",
+		"TEN": "10 | backend/.env_rename_me:2",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -193,6 +199,31 @@ func TestBroker(t *testing.T) {
 		}
 		if _, _, ok := settings.Broker(nil, c.name, c.given); ok {
 			t.Errorf("%s: a service without a broker gets one", c.name)
+		}
+	}
+}
+
+// Our database and our requests are plain.
+func TestGivenPlain(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"SSL": "FALSE", "DB_TLS_ENABLED": "FALSE", "HTTPS": "FALSE", "SSL_REDIRECT": "TRUE", "TLSA": "TRUE"} {
+		s := &settings.Settings{Values: map[string]settings.Value{name: {Text: "TRUE"}}}
+		if got := s.Given(settings.Servers{})[name].Text; got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+// A request of ours has the host 127.0.0.1.
+func TestGivenHosts(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"localhost": "*", `["localhost", "app.example.com"]`: `["*"]`, "localhost,127.0.0.1": "localhost,127.0.0.1", "*": "*",
+	} {
+		s := &settings.Settings{Values: map[string]settings.Value{"DJANGO_ALLOWED_HOSTS": {Text: given}, "HOSTS": {Text: given}}}
+		got := s.Given(settings.Servers{})
+		if got["DJANGO_ALLOWED_HOSTS"].Text != want || got["HOSTS"].Text != given {
+			t.Errorf("%s: got %v", given, got)
 		}
 	}
 }
