@@ -202,13 +202,13 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, ahead clock
 	}
 	if d.task.Start.Group != nil && grade.F2P != nil {
 		var fault error
-		if grade.Service, fault = g.served(*grade, outcome); fault != nil {
+		if grade.Service, grade.Class, fault = g.served(*grade, outcome); fault != nil {
 			return fault
 		}
 	}
 	var over *pipeline.Rejected
 	if errors.As(err, &over) { // a limit of ours, or results that cannot be believed: the answer's own doing
-		grade.Verdict, grade.Limit, grade.F2P, grade.P2P = schemas.VerdictFail, over.Reason, nil, nil
+		grade.Verdict, grade.Limit, grade.F2P, grade.P2P, grade.Class = schemas.VerdictFail, over.Reason, nil, nil, ""
 		switch over.Reason {
 		case schemas.OverTime:
 			grade.Verdict = schemas.VerdictTimeout
@@ -292,6 +292,9 @@ func scored(grade *schemas.Grade, o *testrun.Outcome, task Task) {
 	grade.Verdict = schemas.VerdictFail
 	if grade.F2P.Full() && grade.P2P.Full() {
 		grade.Verdict = schemas.VerdictPass
+	}
+	if grade.Service == nil {
+		grade.Class = missedClass(o, task.FailToPass, task.PassToPass)
 	}
 }
 
