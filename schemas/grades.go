@@ -101,6 +101,9 @@ type Grade struct {
 	// Lists are the scores of FAIL_TO_PASS and PASS_TO_PASS; nil where nothing was run.
 	F2P *Score `json:"fail_to_pass,omitempty"`
 	P2P *Score `json:"pass_to_pass,omitempty"`
+	// Why is what the run says of tests that are missed, by ID: the first MostWhys of both lists that it says something of. The
+	// reader of a report bounds each.
+	Why map[string]string `json:"why,omitempty"`
 	// Class is what went wrong, of the six of ABC-Bench; "" where nothing did, and where nothing was run.
 	Class ErrorClass `json:"class,omitempty"`
 	// Service is how far the service came; nil for other kinds, and where nothing was run.
@@ -148,6 +151,9 @@ const (
 
 // ErrorClasses lists them.
 var ErrorClasses = []ErrorClass{ClassSyntax, ClassPath, ClassDependency, ClassCompilation, ClassLogic, ClassOther}
+
+// MostWhys bounds Grade.Why.
+const MostWhys = 100
 
 // ID is the prediction's.
 func (g Grade) ID() string { return g.Prediction.ID() }

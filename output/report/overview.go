@@ -64,9 +64,14 @@ func modelOf(m score.Model) modelRow {
 			r.stages("Services whose environment the solver makes", *s.Environment)
 		}
 	}
+	for _, c := range score.Causes {
+		if n := x.Causes[c]; n > 0 {
+			add("Not resolved, cause: "+string(c), "%d", n)
+		}
+	}
 	for _, c := range schemas.ErrorClasses {
 		if n := x.Errors[c]; n > 0 {
-			add("Not resolved: "+string(c), "%d", n)
+			add("Not resolved, error: "+string(c), "%d", n)
 		}
 	}
 	for _, f := range []struct {
@@ -81,6 +86,14 @@ func modelOf(m score.Model) modelRow {
 		}
 	}
 	return r
+}
+
+// comparisonOf is one model held against another.
+func comparisonOf(c score.Comparison) comparisonRow {
+	return comparisonRow{short(c.Model, mostName) + " less " + short(c.With, mostName), []string{
+		fmt.Sprintf("%+.1f %%", 100*c.Difference), fmt.Sprintf("%+.1f to %+.1f", 100*c.Low, 100*c.High),
+		fmt.Sprint(c.Ahead), fmt.Sprint(c.Behind), fmt.Sprint(c.Tasks), fmt.Sprintf("%.2g", c.P),
+	}}
 }
 
 // stages adds S1 and S2 of ABC-Bench.

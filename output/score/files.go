@@ -229,7 +229,7 @@ type RESQ struct {
 }
 
 // RESQOf are the results of one model, by instance and sample. The feedback names the tests
-// that do not pass; it is empty on PASS and TIMED OUT, as in RES-Q.
+// that do not pass, each with what the run says of it; it is empty on PASS and TIMED OUT, as in RES-Q.
 func (e Evaluation) RESQOf(model string) []RESQ {
 	out := []RESQ{}
 	for _, a := range e.Answers {
@@ -251,11 +251,18 @@ func (e Evaluation) RESQOf(model string) []RESQ {
 	return out
 }
 
+// missed are the tests that do not pass, a line or more each.
 func missed(g schemas.Grade) []string {
 	var out []string
 	for _, s := range []*schemas.Score{g.F2P, g.P2P} {
-		if s != nil {
-			out = append(out, s.Missed...)
+		if s == nil {
+			continue
+		}
+		for _, id := range s.Missed {
+			if why := g.Why[id]; why != "" {
+				id += ": " + why
+			}
+			out = append(out, id)
 		}
 	}
 	return out
@@ -278,6 +285,7 @@ type Line struct {
 	Left   []string       `json:"left_out,omitempty"`
 	F2P    *schemas.Score `json:"FAIL_TO_PASS,omitempty"`
 	P2P    *schemas.Score `json:"PASS_TO_PASS,omitempty"`
+	Why      map[string]string `json:"why,omitempty"` // as Grade.Why
 	// Class is what went wrong, and Cause what that means for the lists; "" where the prediction is resolved.
 	Class    schemas.ErrorClass `json:"class,omitempty"`
 	Cause    Cause              `json:"cause,omitempty"`
@@ -304,7 +312,7 @@ func (e Evaluation) Lines() []Line {
 		g := a.Grade
 		l := Line{
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
-			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Class: g.Class, Cause: CauseOf(g), Tampered: g.Tampered, Files: g.Files,
+			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Why: g.Why, Class: g.Class, Cause: CauseOf(g), Tampered: g.Tampered, Files: g.Files,
 			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Input: g.Prediction.InputTokens, Output: g.Prediction.OutputTokens, Turns: g.Prediction.Turns, Cost: g.Prediction.Cost, Service: g.Service, Uses: g.Uses,
 		}
 		if a.Task.Kind == schemas.KindLibrary {

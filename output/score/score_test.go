@@ -81,7 +81,7 @@ func made() []Answer {
 	a[0].Grade.Prediction.Effort, a[1].Grade.Prediction.Effort = schemas.Effort{Tokens: 100, InputTokens: 90, OutputTokens: 10, Turns: 4, Cost: 0.5}, schemas.Effort{Tokens: 300, Turns: 8}
 	a[0].Grade.Uses = []schemas.Use{{Path: "a.py", Line: 3, What: "gc", Why: "finds every object"}}
 	a[1].Grade.Uses = a[0].Grade.Uses // does not pass
-	a[1].Grade.Tampered = []string{"conftest.py"}
+	a[1].Grade.Tampered, a[1].Grade.Why = []string{"conftest.py"}, map[string]string{"t1": "assert 1 == 2"}
 	return a
 }
 
@@ -168,7 +168,7 @@ func TestWrite(t *testing.T) {
 	}
 	var results []RESQ
 	read(t, filepath.Join(dir, "resq.m.json"), &results)
-	if len(results) != 5 || results[1].Feedback != "t1" || results[4].Message != "PATCH FAILED" || results[0].Feedback != "" {
+	if len(results) != 5 || results[1].Feedback != "t1: assert 1 == 2" || results[2].Feedback != "t2\nt3" || results[4].Message != "PATCH FAILED" || results[0].Feedback != "" {
 		t.Errorf("results %+v", results)
 	}
 	var figures Figures
