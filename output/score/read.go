@@ -53,6 +53,9 @@ func Read(dir string) (*Grades, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bytes.HasPrefix(b, []byte("[")) {
+		return nil, fmt.Errorf("%s was written by an older version: benchmint eval DATASET --regrade --output %s writes it anew", name, dir)
+	}
 	if err := strict(b, &g.Figures); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", name, lineOf(b, err), err)
 	}

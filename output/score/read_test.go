@@ -36,6 +36,7 @@ func TestReadRefuses(t *testing.T) {
 	const line = `{"instance_id":"a__b-1","model_name_or_path":"m","sample":0,"resolved":true,"verdict":"PASS"}` + "\n"
 	for _, c := range []struct{ name, metrics, results, want string }{
 		{"cut_metrics", "{\n\"models\":", "", "metrics.json:2: unexpected EOF"},
+		{"older_metrics", "[]", "", "metrics.json was written by an older version: benchmint eval DATASET --regrade --output "},
 		{"wrong_metrics", "{\n\"models\":1}", "", "metrics.json:2: json: cannot unmarshal number"},
 		{"unknown_key", "{}", line + `{"instance":"a"}`, `results.jsonl:2: json: unknown field "instance"`},
 		{"empty_line", "{}", line + "\n" + line, "results.jsonl:2: no JSON value"},
