@@ -17,9 +17,7 @@ type Prediction struct {
 	// Ground is Task without the lists: while it is the same, what a run said can be scored
 	// again. "" in what versions before this field graded.
 	Ground Digest `json:"ground,omitempty"`
-	// What making the patch took, where the predictions say so; 0 where they do not.
-	Tokens int64   `json:"tokens,omitempty"`
-	Cost   float64 `json:"cost,omitempty"` // dollars
+	Effort
 	// Read is what there is to say of how the prediction was read.
 	Read []string `json:"read,omitempty"`
 }
@@ -75,6 +73,15 @@ const (
 	AppliedMended = "mended" // after what Grade.Mended names
 )
 
+// Effort is what making a patch took, where the predictions say so; 0 where they do not.
+type Effort struct {
+	Tokens       int64   `json:"tokens,omitempty"` // both ways
+	InputTokens  int64   `json:"input_tokens,omitempty"`
+	OutputTokens int64   `json:"output_tokens,omitempty"`
+	Turns        int64   `json:"turns,omitempty"` // of an agent, as it counts them
+	Cost         float64 `json:"cost,omitempty"`  // dollars
+}
+
 // Grade is the verdict on one prediction, with what it rests on.
 type Grade struct {
 	Prediction Prediction `json:"prediction"`
@@ -94,6 +101,11 @@ type Grade struct {
 	// Lists are the scores of FAIL_TO_PASS and PASS_TO_PASS; nil where nothing was run.
 	F2P *Score `json:"fail_to_pass,omitempty"`
 	P2P *Score `json:"pass_to_pass,omitempty"`
+	// Why is what the run says of tests that are missed, by ID: the first MostWhys of both lists that it says something of. The
+	// reader of a report bounds each.
+	Why map[string]string `json:"why,omitempty"`
+	// Class is what went wrong, of the six of ABC-Bench; "" where nothing did, and where nothing was run.
+	Class ErrorClass `json:"class,omitempty"`
 	// Service is how far the service came; nil for other kinds, and where nothing was run.
 	Service *Served `json:"service,omitempty"`
 	// Tampered are files of the tests and of their runner that the patch touches: they were
@@ -121,8 +133,6 @@ type Served struct {
 	Starts bool `json:"starts"` // S1: it builds and answers
 	// Functional is S2: every case that counts passes. It is false where Starts is.
 	Functional bool `json:"functional"`
-	// Class is what went wrong, of the six of ABC-Bench; "" where nothing did.
-	Class ErrorClass `json:"class,omitempty"`
 }
 
 // ErrorClass is one of the classes of errors of ABC-Bench (Table 5).
@@ -141,6 +151,9 @@ const (
 
 // ErrorClasses lists them.
 var ErrorClasses = []ErrorClass{ClassSyntax, ClassPath, ClassDependency, ClassCompilation, ClassLogic, ClassOther}
+
+// MostWhys bounds Grade.Why.
+const MostWhys = 100
 
 // ID is the prediction's.
 func (g Grade) ID() string { return g.Prediction.ID() }

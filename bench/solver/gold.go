@@ -103,7 +103,7 @@ func curveOf(ctx context.Context, program string, d *output.Dataset, row output.
 		if l.LibraryScore == nil {
 			return fmt.Errorf("step %d has no score: %s", l.Sample, l.Fault)
 		}
-		rates[l.Sample] = score.TaskOf(row).PassRate(schemas.Grade{F2P: l.F2P, P2P: l.P2P})
+		rates[l.Sample] = score.TaskOf(output.Located{Row: row}).PassRate(schemas.Grade{F2P: l.F2P, P2P: l.P2P})
 		out.Row(row.InstanceID, fmt.Sprintf("%d of %d", l.Sample, len(all)-1), all[l.Sample].file, fmt.Sprintf("%.1f %%", 100*rates[l.Sample]), fmt.Sprintf("%.1f %%", 100**l.LibraryScore), bar(rates[l.Sample]))
 	}
 	if zero := row.Benchmint.Library.ZeroWork; math.Abs(rates[0]-zero) > 1e-9 || rates[len(rates)-1] != 1 {

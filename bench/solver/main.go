@@ -111,7 +111,7 @@ func (s settings) solve(ctx context.Context, d *output.Dataset, rows []output.Ro
 		x := solver{
 			provider: provider, model: s.model, maxTokens: s.maxTokens, left: s.questions, tries: s.tries,
 			feedback: program{path: s.program, dataset: d.Dir, id: row.InstanceID, folder: folder},
-			folder:   folder, statement: row.ProblemStatement, files: row.Benchmint.Parts[schemas.PartCode], task: score.TaskOf(row),
+			folder:   folder, statement: row.ProblemStatement, files: row.Benchmint.Parts[schemas.PartCode], task: score.TaskOf(output.Located{Row: row}),
 		}
 		stages, err := x.solve(ctx)
 		for _, g := range stages {

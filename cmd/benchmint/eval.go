@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/benchmint/benchmint/internal/predictions"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
-	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -33,6 +31,7 @@ type evalFlags struct {
 	gold, nop bool
 	strict    bool
 	regrade   bool
+	answered  bool
 	listening
 }
 
@@ -65,11 +64,12 @@ func newEval(p *program) *cobra.Command {
 		},
 	}
 	f.flags(cmd)
-	cmd.Flags().StringVar(&f.output, "output", "benchmint-eval", "`FOLDER` of the report, with the store of the evaluation in it")
+	cmd.Flags().StringVar(&f.output, "output", usualEval, "`FOLDER` of the report, with the store of the evaluation in it")
 	cmd.Flags().BoolVar(&f.gold, "gold", false, "grade each task's own patch: every task must resolve")
 	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a meaningless file: no task may resolve")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse patches whose lines have moved or that must be mended")
 	cmd.Flags().BoolVar(&f.regrade, "regrade", false, "score the saved results of --output again, with the dataset's lists; nothing is run")
+	cmd.Flags().BoolVar(&f.answered, "answered", false, "give the figures of a model over the tasks that it answers, not over all of the dataset")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to grade in: docker or bwrap (default: as the rows say)")
 	p.overrideShort(cmd, "jobs", "j", "proof.parallel", "`N` predictions at one time")
 	p.override(cmd, "timeout", "sandbox.timeout", "`DURATION` of one run of a suite")
@@ -172,7 +172,7 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 	settings := e.settings()
 	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: e.observe}, tasks, s.Blobs, settings)
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions}), evalTools(w), e.address != "")
+	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions, Answered: e.answered}), evalTools(w), e.address != "")
 	options := e.runOptions(e.config, runFlags{})
 	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
 	var workers *post
@@ -264,89 +264,4 @@ func usesLine(uses []schemas.Use) string {
 		}
 	}
 	return strings.Join(all, ", ")
-}
-
-// evalResult is the end of an evaluation for scripts.
-type evalResult struct {
-	Output string        `json:"output"`
-	Models []score.Model `json:"models"`
-	// Unread counts entries that could not be read or have no task in the dataset.
-	Unread int `json:"unread,omitempty"`
-}
-
-// sumUp prints the table of models, and gives the exit code.
-func (e evaluator) sumUp(bad int, summary pipeline.Summary) error {
-	r := evalResult{Output: e.output, Unread: bad, Models: []score.Model{}}
-	if b, err := os.ReadFile(filepath.Join(e.output, score.MetricsFile)); err == nil && summary.Drained {
-		if err := json.Unmarshal(b, &r.Models); err != nil {
-			return err
-		}
-	}
-	if e.json {
-		if err := e.writeJSON(r); err != nil {
-			return err
-		}
-	} else if err := r.print(e.out(), summary); err != nil {
-		return err
-	}
-	code := summary.Code()
-	if code == exitOK && bad > 0 {
-		code = exitFailed
-	}
-	if code != exitOK {
-		return &ended{code: code}
-	}
-	return nil
-}
-
-func (r evalResult) print(t *printer, summary pipeline.Summary) error {
-	if len(r.Models) > 0 {
-		t.line("%-24s %12s %15s %8s %6s %6s %7s", "model", "resolved", "95 %", "applied", "FV", "RT", "faults")
-	}
-	for _, m := range r.Models {
-		x := m.Metrics
-		t.line("%-24s %4d of %4d %6.1f–%5.1f %% %6.1f %% %4.0f %% %4.0f %% %7d", visible(m.Model), x.Resolved.Part, x.Resolved.Whole,
-			100*x.Resolved.Low, 100*x.Resolved.High, 100*x.Applied.Rate, 100*x.FV.Rate, 100*x.RT.Rate, m.Faults)
-	}
-	for _, m := range r.Models {
-		if s := m.Metrics.Service; s != nil {
-			t.line("service  %s: S1 %.1f %% (%d of %d start), S2 %.1f %% of these%s", visible(m.Model), 100*s.S1, s.Starts, s.Predictions, 100*s.S2, errorsOf(s))
-		}
-		if l := m.Metrics.Library; l != nil {
-			t.line("library  %s: score %.1f %% (pass rate %.1f %%, with nothing done %.1f %%; means over %s)", visible(m.Model), 100*l.Score, 100*l.PassRate, 100*l.ZeroWork, plural(l.Tasks, "task"))
-		}
-	}
-	for _, m := range r.Models {
-		if x := m.Metrics; x.Mended+x.LeftOut > 0 {
-			t.line("mended   %s: %s; %s with files left out (mended and left_out in %s)", visible(m.Model), plural(x.Mended, "prediction"), plural(x.LeftOut, "prediction"), score.ResultsFile)
-		}
-	}
-	for _, m := range r.Models {
-		if n := m.Metrics.ToReview; n > 0 {
-			t.line("look at  %s: %s with PASS that can reach the tests (uses in %s)", visible(m.Model), plural(n, "prediction"), score.ResultsFile)
-		}
-	}
-	if r.Unread > 0 {
-		t.line("unread   %s (said above)", plural(r.Unread, "prediction"))
-	}
-	if summary.Drained {
-		t.line("report   %s (%s, %s)", r.Output, score.ReportFile, score.ResultsFile)
-	} else {
-		t.line("report   not written: the same command goes on")
-	}
-	return t.err
-}
-
-// errorsOf counts what went wrong, by class.
-func errorsOf(s *score.Service) string {
-	var parts []string
-	for _, c := range schemas.ErrorClasses {
-		if n := s.Errors[c]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", c, n))
-		}
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "; " + strings.Join(parts, ", ")
 }

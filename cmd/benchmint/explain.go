@@ -52,9 +52,14 @@ type bound struct {
 }
 
 func newExplain(p *program) *cobra.Command {
+	var f answerFlags
 	cmd := &cobra.Command{
 		Use: "explain ID", Short: "say why a change was rejected or what its tests prove, with the commands to see it by hand", Args: argsOf(cobra.ExactArgs(1)),
+		Long: "Says why a change was rejected, or what its tests prove; of a prediction of an evaluation (ID@MODEL.SAMPLE), why it is not\nresolved.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if isAnswer(args[0]) {
+				return p.printAnswer(cmd.Context(), args[0], f, false, false)
+			}
 			s, i, err := p.itemOf(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -67,6 +72,7 @@ func newExplain(p *program) *cobra.Command {
 			return e.print(p.terminal, i)
 		},
 	}
+	f.add(cmd)
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	return cmd
 }

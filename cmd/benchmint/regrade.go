@@ -34,7 +34,7 @@ func (e evaluator) regrade(ctx context.Context, dataset string) (err error) {
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
-	out := score.Evaluation{Dataset: d.Manifest.Name, Tasks: len(rows)}
+	out := score.Evaluation{Dataset: d.Manifest.Name, Tasks: tasks.Scored(), Answered: e.answered}
 	for step, err := range s.Each(stages.Grade) {
 		if err != nil {
 			return err
@@ -46,11 +46,7 @@ func (e evaluator) regrade(ctx context.Context, dataset string) (err error) {
 	if len(out.Answers)+len(out.Faults) == 0 {
 		return unmet("--output %s holds no grades", e.output)
 	}
-	ids := make([]string, 0, len(rows))
-	for _, r := range rows {
-		ids = append(ids, r.InstanceID)
-	}
-	if err := out.Write(e.output, ids); err != nil {
+	if err := out.Write(e.output); err != nil {
 		return err
 	}
 	return e.sumUp(0, pipeline.Summary{Drained: true, Stages: []pipeline.Count{{Failed: len(out.Faults)}}})

@@ -15,9 +15,14 @@ import (
 
 func newShow(p *program) *cobra.Command {
 	var logs bool
+	var f answerFlags
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "print everything about one item: every stage, reason, log, recipe, run and blob", Args: argsOf(cobra.ExactArgs(1)),
+		Long: "Prints everything about one item of a run, or about one prediction of an evaluation (ID@MODEL.SAMPLE): its verdict, each test\nthat it misses with what the run said, and its patch beside the gold one.",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if isAnswer(args[0]) {
+				return p.printAnswer(cmd.Context(), args[0], f, true, logs)
+			}
 			s, i, err := p.itemOf(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -33,6 +38,7 @@ func newShow(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&logs, "logs", false, "print every run's log in full, not only its last lines")
+	f.add(cmd)
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
 	return cmd
 }

@@ -204,13 +204,16 @@ var (
 	modelKeys    = []string{"model_name_or_path", "model", "model_name", "metadata.llm_config.model", "swe-bench-outputs.model_name_or_path", "prefix"}
 	sampleKeys   = []string{"sample", "sample_idx", "sample_index", "sample_id"}
 	tokenKeys    = []string{"total_tokens"}
+	inputKeys    = []string{"input_tokens", "prompt_tokens"}
+	outputKeys   = []string{"output_tokens", "completion_tokens"}
+	turnKeys     = []string{"turns"}
 	costKeys     = []string{"cost"}
 	// rowKeys are those of a dataset: in one of its rows, patch and fix_patch are the solution.
 	rowKeys = []string{"test_patch", "FAIL_TO_PASS", "PASS_TO_PASS", "f2p_tests"}
 )
 
 // keys are those that a misspelt one is compared with.
-var keys = slices.Concat(instanceKeys, patchKeys, modelKeys, sampleKeys, tokenKeys, costKeys)
+var keys = slices.Concat(instanceKeys, patchKeys, modelKeys, sampleKeys, tokenKeys, inputKeys, outputKeys, turnKeys, costKeys)
 
 // isEntry reports whether an object is a prediction, and not many by their instances' IDs.
 func (r row) isEntry() bool {
@@ -248,8 +251,9 @@ func (r *reader) one(where, id string, raw json.RawMessage) {
 		r.fault(where, fmt.Errorf("%s: %w", p.Instance, err))
 		return
 	}
-	if n, ok := e.number(tokenKeys...); ok && n > 0 && n < 1<<53 {
-		p.Tokens = int64(n)
+	p.Tokens, p.InputTokens, p.OutputTokens, p.Turns = e.count(tokenKeys), e.count(inputKeys), e.count(outputKeys), e.count(turnKeys)
+	if p.Tokens == 0 {
+		p.Tokens = p.InputTokens + p.OutputTokens
 	}
 	if n, ok := e.number(costKeys...); ok && n > 0 && !math.IsInf(n, 0) {
 		p.Cost = n
@@ -274,6 +278,14 @@ func (r *reader) one(where, id string, raw json.RawMessage) {
 	}
 	p.Model = first(p.Model, r.model)
 	r.take(p, sample, named)
+}
+
+// count is a whole number above 0; 0 where no key has one.
+func (r row) count(keys []string) int64 {
+	if n, ok := r.number(keys...); ok && n > 0 && n < 1<<53 {
+		return int64(n)
+	}
+	return 0
 }
 
 // patch is the answer of an entry, and what there is to say of it. null, and no key for it at all, are an

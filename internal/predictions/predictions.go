@@ -29,8 +29,7 @@ type Prediction struct {
 	Patch    []byte
 	// Tree is the folder of a solved tree, where the answer is one; Patch is nil then.
 	Tree   string
-	Tokens int64   // 0: not said
-	Cost   float64 // dollars; 0: not said
+	schemas.Effort
 	Where  string  // file, or file:line
 	// Said is what a reader of the verdict has to know of how the entry was read.
 	Said []string

@@ -27,6 +27,7 @@ type plotRow struct {
 
 // plot is a table whose rows have bars.
 type plot struct {
+	By    string // the property of score, "" for none
 	Title string
 	Unit  string // of the figure
 	Rows  []plotRow
@@ -103,30 +104,20 @@ func filled(all []plot) []plot {
 	return out
 }
 
-// titles are the breakdowns by name.
-var titles = map[string]string{"language": "Language", "kind": "Kind", "files": "Code files of the gold patch", "lines": "Lines of the gold patch", "created": "Quarter"}
-
-func titleOf(by string) string {
-	if t, ok := titles[by]; ok {
-		return t
-	}
-	return visible(by)
-}
-
 // tasksBy counts tasks in the classes that grades are broken down by.
 func tasksBy(rows []output.Located) []plot {
-	answers := make([]score.Answer, 0, len(rows))
+	tasks := make([]score.Task, 0, len(rows))
 	for _, r := range rows {
-		answers = append(answers, score.Answer{Task: score.TaskOf(r.Row)})
+		tasks = append(tasks, score.TaskOf(r))
 	}
 	var out []plot
-	for _, b := range score.Breakdowns(answers) {
-		p, most := plot{Title: titleOf(b.By), Unit: "tasks"}, 1
-		for _, x := range b.Parts {
-			most = max(most, x.Metrics.Predictions)
+	for _, by := range score.Properties(tasks) {
+		p, most := plot{By: by.By, Title: by.Title, Unit: "tasks"}, 1
+		for _, x := range by.Classes {
+			most = max(most, len(x.Tasks))
 		}
-		for _, x := range b.Parts {
-			n := x.Metrics.Predictions
+		for _, x := range by.Classes {
+			n := len(x.Tasks)
 			p.Rows = append(p.Rows, plotRow{Title: visible(x.Value), Bar: bar{Part: part(n, most)}, Text: fmt.Sprint(n)})
 		}
 		out = append(out, p)
@@ -149,7 +140,7 @@ func resolvedBy(models []score.Model, tasks []plot) []table {
 		}
 		for i, m := range models {
 			for _, b := range m.Breakdowns {
-				if titleOf(b.By) != p.Title {
+				if b.By != p.By {
 					continue
 				}
 				for _, x := range b.Parts {

@@ -29,7 +29,14 @@ func modelOf(m score.Model) modelRow {
 	add := func(name, form string, args ...any) {
 		r.Figures = append(r.Figures, fact{name, fmt.Sprintf(form, args...)})
 	}
-	add("Predictions", "%d for %s", x.Predictions, plural(x.Tasks, "task"))
+	add("Predictions", "%d for %d of %s", x.Predictions, x.Answered, plural(x.Tasks, "task"))
+	if m.LeftOut > 0 {
+		add("Tasks left out: the machine failed on each prediction", "%d", m.LeftOut)
+	}
+	if len(x.Runs) > 0 {
+		add("Resolved by sample", "%s", strings.Join(percents(x.Runs), ", "))
+	}
+	add("Pooled standard error (ABC-Bench's ±)", "±%s", percent(x.PooledError))
 	for _, v := range schemas.Verdicts {
 		if n := x.Verdicts[v]; n > 0 {
 			add(string(v), "%d", n)
@@ -44,17 +51,69 @@ func modelOf(m score.Model) modelRow {
 	add("Mean share of PASS_TO_PASS", "%s", percent(x.RTRate))
 	add("Files: precision, recall", "%s, %s", percent(x.FilePrecision), percent(x.FileRecall))
 	for _, k := range slices.Sorted(maps.Keys(x.PassAt)) {
-		if n := x.PassAtTasks[k]; n > 0 {
-			add(fmt.Sprintf("pass@%d", k), "%s (%s)", percent(x.PassAt[k]), plural(n, "task"))
+		e := x.PassAt[k]
+		add(fmt.Sprintf("pass@%d", k), "%s (%.1f–%.1f, %s)", percent(e.Rate), 100*e.Low, 100*e.High, plural(e.Tasks, "task"))
+	}
+	if l := x.Library; l != nil {
+		r.Rates = append(r.Rates, rateRow("Libraries: score", l.Score, plural(l.Tasks, "task")), rateRow("Libraries: pass rate", l.PassRate, plural(l.Tasks, "task")))
+		add("Libraries: pass rate with nothing done", "%s", percent(l.ZeroWork))
+	}
+	if s := x.Service; s != nil {
+		r.stages("Services", s.All)
+		if s.Environment != nil {
+			r.stages("Services whose environment the solver makes", *s.Environment)
 		}
 	}
-	if x.Tokens > 0 {
-		add("Tokens a prediction", "%.0f", x.Tokens)
+	for _, c := range score.Causes {
+		if n := x.Causes[c]; n > 0 {
+			add("Not resolved, cause: "+string(c), "%d", n)
+		}
 	}
-	if x.Cost > 0 {
-		add("Cost a prediction", "$%.4f", x.Cost)
+	for _, c := range schemas.ErrorClasses {
+		if n := x.Errors[c]; n > 0 {
+			add("Not resolved, error: "+string(c), "%d", n)
+		}
+	}
+	for _, f := range []struct {
+		name, form string
+		value      float64
+	}{
+		{"Tokens a prediction", "%.0f", x.Tokens}, {"Input tokens a prediction", "%.0f", x.InputTokens}, {"Output tokens a prediction", "%.0f", x.OutputTokens},
+		{"Turns a prediction", "%.1f", x.Turns}, {"Cost a prediction", "$%.4f", x.Cost}, {"Cost in all", "$%.2f", x.TotalCost},
+	} {
+		if f.value > 0 {
+			add(f.name, f.form, f.value)
+		}
 	}
 	return r
+}
+
+// comparisonOf is one model held against another.
+func comparisonOf(c score.Comparison) comparisonRow {
+	return comparisonRow{short(c.Model, mostName) + " less " + short(c.With, mostName), []string{
+		fmt.Sprintf("%+.1f %%", 100*c.Difference), fmt.Sprintf("%+.1f to %+.1f", 100*c.Low, 100*c.High),
+		fmt.Sprint(c.Ahead), fmt.Sprint(c.Behind), fmt.Sprint(c.Tasks), fmt.Sprintf("%.2g", c.P),
+	}}
+}
+
+// stages adds S1 and S2 of ABC-Bench.
+func (r *modelRow) stages(of string, s score.Stages) {
+	r.Rates = append(r.Rates,
+		rateRow(of+": S1", s.S1, fmt.Sprintf("%d of %d build, start and answer", s.Starts, s.Answers)),
+		rateRow(of+": S2", s.S2, fmt.Sprintf("%d of these %d pass every case", s.Functional, s.Starts)))
+}
+
+// rateRow is a rate without an interval.
+func rateRow(title string, rate float64, of string) plotRow {
+	return plotRow{Title: title, Bar: bar{Of: full, Part: thousandths(rate)}, Text: percent(rate) + ", " + of}
+}
+
+func percents(rates []float64) []string {
+	out := make([]string, len(rates))
+	for i, r := range rates {
+		out[i] = percent(r)
+	}
+	return out
 }
 
 // overview is what the manifest says.

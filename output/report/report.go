@@ -88,6 +88,8 @@ type page struct {
 	Statistics  []output.Statistic
 	Tasks       []plot
 	Models      []modelRow
+	Over        string // which tasks the figures are over
+	Comparisons []comparisonRow
 	Review      []reviewRow
 	Breakdowns  []table
 	Rows        []listRow
@@ -104,6 +106,12 @@ type reviewRow struct {
 	Anchor, Name, Model string
 	Sample              int
 	Uses                []string
+}
+
+// comparisonRow is one model held against another.
+type comparisonRow struct {
+	Models string
+	Cells  []string
 }
 
 // fact is a name and its value.
@@ -154,6 +162,13 @@ func (p *page) grade(g *score.Grades, tasks map[string]bool) error {
 			return fmt.Errorf("%s:%d: model %q is not in %s%s", score.ResultsFile, i+1, l.Model, score.MetricsFile, nearest.Hint(l.Model, p.modelNames))
 		}
 		p.linesOfTask[l.Instance] = append(p.linesOfTask[l.Instance], l)
+	}
+	p.Over = "Rates are over all tasks of the dataset: one without an answer counts as not resolved."
+	if g.Over == score.OverAnswered {
+		p.Over = "Rates are over the tasks that a model answers, not over all of the dataset."
+	}
+	for _, c := range g.Comparisons {
+		p.Comparisons = append(p.Comparisons, comparisonOf(c))
 	}
 	for _, l := range g.ToReview() {
 		p.Review = append(p.Review, reviewRow{anchor(l.Instance), short(l.Instance, mostName), short(l.Model, mostName), l.Sample, usesOf(l)})

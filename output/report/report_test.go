@@ -55,11 +55,14 @@ func add(t testing.TB, d *output.Dataset, id string, change func(*output.Row)) {
 // gradesOf are made by hand: what each model came to, in the order of the rows.
 func gradesOf(t testing.TB, d *output.Dataset, models map[string][]schemas.Verdict) *score.Grades {
 	t.Helper()
-	e := score.Evaluation{Dataset: "sample", Tasks: len(d.Rows)}
+	e := score.Evaluation{Dataset: "sample", Tasks: map[string]score.Task{}}
+	for _, r := range d.Rows {
+		e.Tasks[r.InstanceID] = score.TaskOf(r)
+	}
 	for _, m := range sortedKeys(models) {
 		for i, v := range models[m] {
-			r := d.Rows[i%len(d.Rows)].Row
-			p := schemas.Prediction{Instance: r.InstanceID, Model: m, Sample: i / len(d.Rows), Tokens: 1200, Cost: 0.25}
+			r := d.Rows[i%len(d.Rows)]
+			p := schemas.Prediction{Instance: r.InstanceID, Model: m, Sample: i / len(d.Rows), Effort: schemas.Effort{Tokens: 1200, Cost: 0.25}}
 			if v == "" {
 				e.Faults = append(e.Faults, score.Fault{Prediction: p, Why: "disk full"})
 				continue
@@ -71,11 +74,11 @@ func gradesOf(t testing.TB, d *output.Dataset, models map[string][]schemas.Verdi
 				g.F2P = &schemas.Score{Want: 1, Missed: r.FailToPass}
 				g.Tampered = []string{"conftest.py"}
 			}
-			e.Answers = append(e.Answers, score.Answer{Task: score.TaskOf(r), Grade: g})
+			e.Answers = append(e.Answers, score.Answer{Task: e.Tasks[r.InstanceID], Grade: g})
 		}
 	}
 	dir := t.TempDir()
-	if err := e.Write(dir, nil); err != nil {
+	if err := e.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	g, err := score.Read(dir)

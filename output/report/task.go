@@ -387,6 +387,8 @@ func answerOf(l score.Line) answer {
 		a.Class = "odd"
 	}
 	var f facts
+	f.add("Cause", string(l.Cause))
+	f.add("Error", string(l.Class))
 	f.add("Limit", string(l.Limit))
 	f.add("Applied", l.Applied)
 	for _, x := range []struct {
@@ -402,7 +404,11 @@ func answerOf(l score.Line) answer {
 				f.add("Missed", fmt.Sprintf("and %d more (%s)", len(x.of.Missed)-mostMiss, score.ResultsFile))
 				break
 			}
-			f.add("Missed", headOf(id, mostName))
+			missed := headOf(id, mostName)
+			if why := l.Why[id]; why != "" {
+				missed += ": " + headOf(why, mostWhy)
+			}
+			f.add("Missed", missed)
 		}
 	}
 	f.add("Put back", strings.Join(l.Tampered, ", "))

@@ -19,11 +19,30 @@ type Fault struct {
 
 // Evaluation is all that there is to say of the predictions for one dataset.
 type Evaluation struct {
-	Dataset string // its name
-	Tasks   int    // in the dataset
+	Dataset string          // its name
+	Tasks   map[string]Task // of the whole dataset, by instance ID
 	Answers []Answer
 	Faults  []Fault
+	// Answered has the figures of each model over the tasks that it answers, not over all.
+	Answered bool
 }
+
+// Figures are what metrics.json holds.
+type Figures struct {
+	Dataset string `json:"dataset"`
+	Tasks   int    `json:"tasks"` // in the dataset
+	// Over says which tasks the figures of a model are over: OverAll or OverAnswered.
+	Over        string       `json:"over"`
+	Models      []Model      `json:"models"`      // by name
+	Comparisons []Comparison `json:"comparisons"` // of each pair of models, over the tasks that both are over
+}
+
+// Tasks that figures are over. Those of which a model has predictions, but none that could be graded for a fault of the machine, are
+// left out in any case.
+const (
+	OverAll      = "all"
+	OverAnswered = "answered"
+)
 
 // Model is what is said of one model.
 type Model struct {
@@ -31,23 +50,81 @@ type Model struct {
 	Metrics    Metrics     `json:"metrics"`
 	Breakdowns []Breakdown `json:"breakdowns"`
 	Faults     int         `json:"faults"` // predictions without a verdict, for no fault of theirs
+	// LeftOut counts the tasks that the figures are not over because none of the model's predictions for them has a verdict.
+	LeftOut int `json:"left_out,omitempty"`
 }
 
-// Models are the figures of each model, by name.
-func (e Evaluation) Models() []Model {
-	answers, faults := map[string][]Answer{}, map[string]int{}
-	for _, a := range e.Answers {
-		answers[a.Grade.Prediction.Model] = append(answers[a.Grade.Prediction.Model], a)
+// Figures are the figures of each model, by name, and of each pair of them.
+func (e Evaluation) Figures() Figures {
+	out := Figures{Dataset: e.Dataset, Tasks: len(e.Tasks), Over: OverAll, Models: []Model{}, Comparisons: []Comparison{}}
+	if e.Answered {
+		out.Over = OverAnswered
 	}
-	for _, f := range e.Faults {
-		faults[f.Prediction.Model]++
-		answers[f.Prediction.Model] = append([]Answer{}, answers[f.Prediction.Model]...)
+	all, over := map[string][]Answer{}, map[string]map[string]bool{}
+	models := e.models()
+	for _, m := range models {
+		answers, tasks, faults, left := e.of(m)
+		all[m], over[m] = answers, map[string]bool{}
+		for _, t := range tasks {
+			over[m][t.Instance] = true
+		}
+		out.Models = append(out.Models, Model{Model: m, Metrics: Of(tasks, answers), Breakdowns: Breakdowns(tasks, answers), Faults: faults, LeftOut: left})
 	}
-	out := []Model{}
-	for _, name := range sortedKeys(answers) {
-		out = append(out, Model{Model: name, Metrics: Of(answers[name]), Breakdowns: Breakdowns(answers[name]), Faults: faults[name]})
+	for i, a := range models {
+		for _, b := range models[i+1:] {
+			var both []Task
+			for _, id := range sortedKeys(e.Tasks) {
+				if over[a][id] && over[b][id] {
+					both = append(both, e.Tasks[id])
+				}
+			}
+			c := compare(both, all[a], all[b])
+			c.Model, c.With = a, b
+			out.Comparisons = append(out.Comparisons, c)
+		}
 	}
 	return out
+}
+
+// models are those of the predictions, by name.
+func (e Evaluation) models() []string {
+	names := map[string]bool{}
+	for _, a := range e.Answers {
+		names[a.Grade.Prediction.Model] = true
+	}
+	for _, f := range e.Faults {
+		names[f.Prediction.Model] = true
+	}
+	return sortedKeys(names)
+}
+
+// of are the answers of a model, the tasks that its figures are over, the predictions without a verdict, and the tasks that
+// are left out for these.
+func (e Evaluation) of(model string) (answers []Answer, tasks []Task, faults, left int) {
+	has, faulty := map[string]bool{}, map[string]bool{}
+	for _, a := range e.Answers {
+		if a.Grade.Prediction.Model == model {
+			answers = append(answers, a)
+			has[a.Task.Instance] = true
+		}
+	}
+	for _, f := range e.Faults {
+		if f.Prediction.Model == model {
+			faults++
+			faulty[f.Prediction.Instance] = true
+		}
+	}
+	for _, id := range sortedKeys(e.Tasks) {
+		switch {
+		case has[id]:
+			tasks = append(tasks, e.Tasks[id])
+		case faulty[id]:
+			left++
+		case !e.Answered:
+			tasks = append(tasks, e.Tasks[id])
+		}
+	}
+	return answers, tasks, faults, left
 }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -83,20 +160,10 @@ type SWEBench struct {
 // better orders what is known of an instance from its samples.
 var better = []string{"error", "empty", "unresolved", "resolved"}
 
-// libraryOf are the figures of one model's answers for libraries.
-func (e Evaluation) libraryOf(model string) *Library {
-	var answers []Answer
-	for _, a := range e.Answers {
-		if a.Grade.Prediction.Model == model {
-			answers = append(answers, a)
-		}
-	}
-	return libraryOf(answers)
-}
-
 // SWEBenchOf is the report of one model. As in that harness a patch that does not apply is an
 // error, and so is a prediction that could not be graded; instances are those of the dataset.
-func (e Evaluation) SWEBenchOf(model string, instances []string) SWEBench {
+func (e Evaluation) SWEBenchOf(m Model) SWEBench {
+	model, instances := m.Model, sortedKeys(e.Tasks)
 	state := map[string]string{}
 	note := func(id, s string) {
 		if slices.Index(better, s) >= slices.Index(better, state[id]) {
@@ -126,7 +193,7 @@ func (e Evaluation) SWEBenchOf(model string, instances []string) SWEBench {
 	r := SWEBench{
 		SchemaVersion: 2, Total: len(instances), CompletedIDs: []string{}, IncompleteIDs: []string{}, EmptyIDs: []string{}, SubmittedIDs: []string{},
 		ResolvedIDs: []string{}, UnresolvedIDs: []string{}, ErrorIDs: []string{},
-		Library: e.libraryOf(model),
+		Library: m.Metrics.Library,
 	}
 	for _, id := range sortedKeys(state) {
 		r.SubmittedIDs = append(r.SubmittedIDs, id)
@@ -162,7 +229,7 @@ type RESQ struct {
 }
 
 // RESQOf are the results of one model, by instance and sample. The feedback names the tests
-// that do not pass; it is empty on PASS and TIMED OUT, as in RES-Q.
+// that do not pass, each with what the run says of it; it is empty on PASS and TIMED OUT, as in RES-Q.
 func (e Evaluation) RESQOf(model string) []RESQ {
 	out := []RESQ{}
 	for _, a := range e.Answers {
@@ -184,11 +251,18 @@ func (e Evaluation) RESQOf(model string) []RESQ {
 	return out
 }
 
+// missed are the tests that do not pass, a line or more each.
 func missed(g schemas.Grade) []string {
 	var out []string
 	for _, s := range []*schemas.Score{g.F2P, g.P2P} {
-		if s != nil {
-			out = append(out, s.Missed...)
+		if s == nil {
+			continue
+		}
+		for _, id := range s.Missed {
+			if why := g.Why[id]; why != "" {
+				id += ": " + why
+			}
+			out = append(out, id)
 		}
 	}
 	return out
@@ -206,16 +280,23 @@ type Line struct {
 	Detail   string          `json:"detail,omitempty"`
 	// Read is what there is to say of how the prediction was read, Mended what its patch was graded without, and Left
 	// the files that it names without their content.
-	Read     []string       `json:"read,omitempty"`
-	Mended   []string       `json:"mended,omitempty"`
-	Left     []string       `json:"left_out,omitempty"`
-	F2P      *schemas.Score `json:"FAIL_TO_PASS,omitempty"`
-	P2P      *schemas.Score `json:"PASS_TO_PASS,omitempty"`
-	Tampered []string       `json:"tampered,omitempty"`
-	Files    []string       `json:"files,omitempty"`
-	Uses     []schemas.Use  `json:"uses,omitempty"`
-	Tokens   int64          `json:"total_tokens,omitempty"`
-	Cost     float64        `json:"cost,omitempty"`
+	Read   []string       `json:"read,omitempty"`
+	Mended []string       `json:"mended,omitempty"`
+	Left   []string       `json:"left_out,omitempty"`
+	F2P    *schemas.Score `json:"FAIL_TO_PASS,omitempty"`
+	P2P    *schemas.Score `json:"PASS_TO_PASS,omitempty"`
+	Why      map[string]string `json:"why,omitempty"` // as Grade.Why
+	// Class is what went wrong, and Cause what that means for the lists; "" where the prediction is resolved.
+	Class    schemas.ErrorClass `json:"class,omitempty"`
+	Cause    Cause              `json:"cause,omitempty"`
+	Tampered []string           `json:"tampered,omitempty"`
+	Files    []string           `json:"files,omitempty"`
+	Uses     []schemas.Use      `json:"uses,omitempty"`
+	Tokens   int64              `json:"total_tokens,omitempty"`
+	Input    int64              `json:"input_tokens,omitempty"`
+	Output   int64              `json:"output_tokens,omitempty"`
+	Turns    int64              `json:"turns,omitempty"`
+	Cost     float64            `json:"cost,omitempty"`
 	// LibraryScore is that of a library, nil for other kinds.
 	LibraryScore *float64 `json:"library_score,omitempty"`
 	// Service is how far a service came, nil for other kinds and where nothing was run.
@@ -231,8 +312,8 @@ func (e Evaluation) Lines() []Line {
 		g := a.Grade
 		l := Line{
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
-			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Tampered: g.Tampered, Files: g.Files,
-			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Cost: g.Prediction.Cost, Service: g.Service, Uses: g.Uses,
+			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Why: g.Why, Class: g.Class, Cause: CauseOf(g), Tampered: g.Tampered, Files: g.Files,
+			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Input: g.Prediction.InputTokens, Output: g.Prediction.OutputTokens, Turns: g.Prediction.Turns, Cost: g.Prediction.Cost, Service: g.Service, Uses: g.Uses,
 		}
 		if a.Task.Kind == schemas.KindLibrary {
 			s := a.Task.LibraryScore(g)
@@ -254,22 +335,22 @@ const (
 	ReportFile  = "report.json"   // of SWE-bench's harness; report.MODEL.json where there are several models
 	ResultsFile = "results.jsonl" // a Line each
 	RESQFile    = "resq.json"     // RES-Q's results; resq.MODEL.json
-	MetricsFile = "metrics.json"  // a Model each
+	MetricsFile = "metrics.json"  // Figures
 )
 
 // Write writes the files into a folder that is there. Each is replaced whole.
-func (e Evaluation) Write(dir string, instances []string) error {
-	models := e.Models()
-	files := map[string]any{MetricsFile: models}
-	for _, m := range models {
+func (e Evaluation) Write(dir string) error {
+	figures := e.Figures()
+	files := map[string]any{MetricsFile: figures}
+	for _, m := range figures.Models {
 		name := func(file string) string {
-			if len(models) == 1 {
+			if len(figures.Models) == 1 {
 				return file
 			}
 			stem, ext, _ := strings.Cut(file, ".")
 			return stem + "." + schemas.ModelSlug(m.Model) + "." + ext
 		}
-		files[name(ReportFile)] = e.SWEBenchOf(m.Model, instances)
+		files[name(ReportFile)] = e.SWEBenchOf(m)
 		files[name(RESQFile)] = e.RESQOf(m.Model)
 	}
 	for _, name := range sortedKeys(files) {

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/benchmint/benchmint/schemas"
@@ -9,7 +8,7 @@ import (
 
 // Library is what predictions for libraries come to. Each figure is a macro average: the mean
 // over tasks of the mean over the samples of a task, so that a library with many tests counts
-// as much as one with few.
+// as much as one with few. One without an answer has the score and the pass rate 0.
 type Library struct {
 	Tasks    int     `json:"tasks"`
 	Score    float64 `json:"score"`     // LibraryScore, 0 to 1
@@ -50,28 +49,34 @@ func (t Task) LibraryScore(g schemas.Grade) float64 {
 	return max(0, t.PassRate(g)-t.ZeroWork)
 }
 
-// libraryOf are the figures of the answers for libraries, nil where there is none.
-func libraryOf(answers []Answer) *Library {
-	tasks := map[string][]Answer{}
-	for _, a := range answers {
-		if a.Task.Kind == schemas.KindLibrary {
-			tasks[a.Task.Instance] = append(tasks[a.Task.Instance], a)
-		}
-	}
-	if len(tasks) == 0 {
+// library are the figures of libraries, nil where no task is one.
+func (g answers) library() *Library {
+	libraries := g.kind(schemas.KindLibrary)
+	if len(libraries.tasks) == 0 {
 		return nil
 	}
-	out := Library{Tasks: len(tasks)}
-	for _, id := range slices.Sorted(maps.Keys(tasks)) { // sums of floats depend on the order
-		var score, rate float64
-		for _, a := range tasks[id] {
-			score += a.Task.LibraryScore(a.Grade)
-			rate += a.Task.PassRate(a.Grade)
-		}
-		out.Score += mean(score, len(tasks[id]))
-		out.PassRate += mean(rate, len(tasks[id]))
-		out.ZeroWork += tasks[id][0].Task.ZeroWork
+	out := Library{
+		Tasks: len(libraries.tasks), Score: libraries.mean(func(a Answer) float64 { return a.Task.LibraryScore(a.Grade) }),
+		PassRate: libraries.mean(func(a Answer) float64 { return a.Task.PassRate(a.Grade) }),
 	}
-	out.Score, out.PassRate, out.ZeroWork = mean(out.Score, len(tasks)), mean(out.PassRate, len(tasks)), mean(out.ZeroWork, len(tasks))
+	for _, t := range libraries.tasks {
+		out.ZeroWork += t.ZeroWork
+	}
+	out.ZeroWork = mean(out.ZeroWork, len(libraries.tasks))
 	return &out
+}
+
+// kind are the tasks of a kind with their answers.
+func (g answers) kind(k schemas.Kind) answers {
+	return g.only(func(t Task) bool { return t.Kind == k })
+}
+
+func (g answers) only(keep func(Task) bool) answers {
+	out := answers{of: g.of}
+	for _, t := range g.tasks {
+		if keep(t) {
+			out.tasks = append(out.tasks, t)
+		}
+	}
+	return out
 }

@@ -73,7 +73,7 @@ func TestSliceScore(t *testing.T) {
 // do not count.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
-	m := Of([]Answer{
+	m := over([]Answer{
 		ofLibrary("x__y-1.library", 0, 0.5, schemas.VerdictFail, of(250, 500), of(500, 500)),
 		ofLibrary("x__z-1.library", 0, 0, schemas.VerdictPass, of(4, 4), of(0, 0)),
 		ofLibrary("x__z-1.library", 1, 0, schemas.VerdictPatch, nil, nil),
@@ -83,7 +83,7 @@ func TestLibrary(t *testing.T) {
 	if diff := cmp.Diff(want, m.Library, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Error(diff)
 	}
-	if m := Of(made()); m.Library != nil {
+	if m := over(made()); m.Library != nil {
 		t.Errorf("without libraries: %+v", m.Library)
 	}
 }
@@ -92,11 +92,11 @@ func TestLibrary(t *testing.T) {
 func TestWriteLibrary(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := Evaluation{Answers: []Answer{
+	e := evaluation([]Answer{
 		ofLibrary("x__y-1.library", 0, 0.2, schemas.VerdictFail, of(4, 8), of(2, 2)),
 		answer("x__y-1", "m", 0, schemas.VerdictPass, of(1, 1), of(0, 0)),
-	}}
-	if err := e.Write(dir, []string{"x__y-1", "x__y-1.library"}); err != nil {
+	})
+	if err := e.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	var report struct {

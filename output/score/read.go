@@ -9,16 +9,27 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/schemas"
 )
 
 // TaskOf is what figures need to know of a row.
-func TaskOf(r output.Row) Task {
+func TaskOf(r output.Located) Task {
 	t := Task{
 		Instance: r.InstanceID, Language: r.Benchmint.Language, Kind: r.Benchmint.Kind, CreatedAt: r.Created(), Files: r.Benchmint.Parts[schemas.PartCode],
-		Lines: r.Benchmint.Sizes.SourceAdded + r.Benchmint.Sizes.SourceRemoved,
+		Lines: r.Benchmint.Sizes.SourceAdded + r.Benchmint.Sizes.SourceRemoved, Repo: r.Repo, Domain: r.Benchmint.Category,
+		Split: strings.TrimSuffix(filepath.Base(r.File), filepath.Ext(r.File)), RepoFiles: r.Benchmint.Statistics.RepositoryFiles, RepoLines: r.Benchmint.Statistics.RepositoryLines,
+	}
+	if x := r.Benchmint.Release; x != nil {
+		t.Release = x.First
+	}
+	if x := r.Benchmint.Service; x != nil {
+		t.Framework, t.Category = x.Framework, x.Category
+		if x.BaseImage != "" {
+			t.Variant = schemas.VariantEnv
+		}
 	}
 	if l := r.Benchmint.Library; l != nil {
 		t.ZeroWork, t.Counted = l.ZeroWork, l.Counted
@@ -28,7 +39,7 @@ func TaskOf(r output.Row) Task {
 
 // Grades are the files of an evaluation, read.
 type Grades struct {
-	Models []Model // metrics.json
+	Figures // metrics.json
 	// Lines are those of results.jsonl, in its order: the first is line 1 of the file.
 	Lines []Line
 }
@@ -42,7 +53,10 @@ func Read(dir string) (*Grades, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := strict(b, &g.Models); err != nil {
+	if bytes.HasPrefix(b, []byte("[")) {
+		return nil, fmt.Errorf("%s was written by an older version: benchmint eval DATASET --regrade --output %s writes it anew", name, dir)
+	}
+	if err := strict(b, &g.Figures); err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", name, lineOf(b, err), err)
 	}
 	name = filepath.Join(dir, ResultsFile)

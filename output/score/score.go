@@ -7,7 +7,6 @@ package score
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -21,9 +20,18 @@ type Task struct {
 	Instance  string
 	Language  string
 	Kind      schemas.Kind
+	Repo      string
 	CreatedAt time.Time
 	Files     []string // code files of the gold patch
 	Lines     int      // added and removed lines of code of the gold patch
+	RepoFiles int      // source files of the base tree
+	RepoLines int
+	// Domain is that of the list which the repository came from, Release that of a dataset which is one, and Split the
+	// data file of the task; "" where there is none.
+	Domain, Release, Split string
+	// Framework, Category and Variant are those of a service. The variant is schemas.VariantEnv where the solver makes the
+	// environment.
+	Framework, Category, Variant string
 	// ZeroWork is the share of the tests that count which pass with nothing done, 0 to 1; of a
 	// library only.
 	ZeroWork float64
@@ -37,62 +45,43 @@ type Answer struct {
 	Grade schemas.Grade
 }
 
-// Share is a part of a whole.
-type Share struct {
-	Part  int     `json:"part"`
-	Whole int     `json:"whole"`
-	Rate  float64 `json:"rate"` // 0 where the whole is
-	// Low and High bound the rate with 95 % confidence (Wilson 1927); 0 and 1 where
-	// nothing is known.
-	Low  float64 `json:"low"`
-	High float64 `json:"high"`
-}
-
-// z is that of 95 %.
-const z = 1.959963984540054
-
-// ShareOf is part of whole, with its Wilson score interval.
-func ShareOf(part, whole int) Share {
-	s := Share{Part: part, Whole: whole, High: 1}
-	if whole == 0 {
-		return s
-	}
-	n, p := float64(whole), float64(part)/float64(whole)
-	middle := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	s.Rate, s.Low, s.High = p, max(0, middle-half), min(1, middle+half)
-	return s
-}
-
-// Metrics are the figures of some answers: of a model, or of a part of its answers.
+// Metrics are the figures of a model over some tasks: those of the dataset, or a part of them. Each task counts once, however
+// many answers it has, and one without an answer counts as one that is not resolved.
 type Metrics struct {
 	Tasks       int `json:"tasks"`
+	Answered    int `json:"answered"` // tasks with an answer
 	Predictions int `json:"predictions"`
 	// Resolved: every test of both lists passes (SWE-bench; FeatBench Resolved%).
 	Resolved Share `json:"resolved"`
+	// PooledError is the standard error of Resolved as ABC-Bench's Table 2 gives it (its ±): each answer counts as if it were
+	// of another task. With several answers a task it is too small; the interval of Resolved is not.
+	PooledError float64 `json:"pooled_standard_error"`
+	// Runs are the rates of tasks resolved by the first, second, … sample of each; nil where no task has two.
+	Runs []float64 `json:"runs,omitempty"`
 	// Applied: the patch applies (FeatBench Applied%). An empty patch does not.
 	Applied Share `json:"applied"`
 	// FV and RT are FeatBench's feature validation and regression tests in both readings:
-	// predictions whose whole FAIL_TO_PASS (PASS_TO_PASS) list passes, and the mean share
-	// of the list that passes; a prediction that was not run has none.
+	// tasks whose whole FAIL_TO_PASS (PASS_TO_PASS) list passes, and the mean share of the list
+	// that passes; an answer that was not run has none.
 	FV     Share   `json:"fv"`
 	FVRate float64 `json:"fv_rate"`
 	RT     Share   `json:"rt"`
 	RTRate float64 `json:"rt_rate"`
 	// File: the code files of the answer are those of the gold patch (FeatBench File%), and
-	// the means of precision and recall over answers.
+	// the means of precision and recall over answers, with none for tasks without one.
 	File          Share   `json:"file"`
 	FilePrecision float64 `json:"file_precision"`
 	FileRecall    float64 `json:"file_recall"`
-	// Tokens and Cost are means over predictions that say them; 0 where none does.
-	Tokens float64 `json:"tokens"`
-	Cost   float64 `json:"cost"` // dollars
-	// PassAt is the unbiased pass@k (Chen et al. 2021) by k: the mean over tasks with at
-	// least k samples. PassAtTasks counts these.
-	PassAt      map[int]float64         `json:"pass_at"`
-	PassAtTasks map[int]int             `json:"pass_at_tasks"`
-	Verdicts    map[schemas.Verdict]int `json:"verdicts"`
-	Tampered    int                     `json:"tampered"`
+	MeanEffort
+	// PassAt is the unbiased pass@k (Chen et al. 2021) by k, for each k up to the most samples of a task: the mean over
+	// tasks with at least k samples, and those without an answer.
+	PassAt   map[int]Estimate        `json:"pass_at"`
+	Verdicts map[schemas.Verdict]int `json:"verdicts"`
+	// Errors counts the answers that are not resolved by what went wrong, in the classes of ABC-Bench's Table 5.
+	Errors map[schemas.ErrorClass]int `json:"errors"`
+	// Causes counts them by why they are not resolved (FeatBench's Figure 9).
+	Causes   map[Cause]int `json:"causes"`
+	Tampered int           `json:"tampered"`
 	// ToReview counts the predictions that pass and use what can reach the tests' own process.
 	ToReview int `json:"to_review"`
 	// Mended and LeftOut count predictions whose text had to be mended, and those that name files without
@@ -103,61 +92,162 @@ type Metrics struct {
 	Service *Service `json:"service,omitempty"` // likewise
 }
 
+// MeanEffort is what answers took: means over the predictions that say it, 0 where none does.
+type MeanEffort struct {
+	Tokens       float64 `json:"tokens"`
+	InputTokens  float64 `json:"input_tokens"`
+	OutputTokens float64 `json:"output_tokens"`
+	Turns        float64 `json:"turns"`
+	Cost         float64 `json:"cost"`       // dollars
+	TotalCost    float64 `json:"total_cost"` // dollars, of all predictions that say it
+}
+
 // ks are the k of pass@k.
 var ks = []int{1, 2, 3, 5, 10, 20, 50, 100}
 
-// Of gives the figures of answers.
-func Of(answers []Answer) Metrics {
-	m := Metrics{PassAt: map[int]float64{}, PassAtTasks: map[int]int{}, Verdicts: map[schemas.Verdict]int{}, Predictions: len(answers), Library: libraryOf(answers), Service: serviceOf(answers)}
-	type samples struct{ n, passed int }
-	tasks := map[string]samples{}
-	var resolved, applied, fv, rt, file, told, priced int
-	for _, a := range answers {
+// answers are those of each task.
+type answers struct {
+	tasks []Task
+	of    map[string][]Answer
+}
+
+func group(tasks []Task, all []Answer) answers {
+	g := answers{tasks: tasks, of: map[string][]Answer{}}
+	for _, a := range all {
+		g.of[a.Task.Instance] = append(g.of[a.Task.Instance], a)
+	}
+	return g
+}
+
+// share is how often something holds: of a task the share of its answers, and of one without an answer 0.
+func (g answers) share(holds func(Answer) bool) Share {
+	var s Share
+	rates := make([]float64, len(g.tasks))
+	for i, t := range g.tasks {
+		part := 0
+		for _, a := range g.of[t.Instance] {
+			part += one(holds(a))
+		}
+		whole := max(1, len(g.of[t.Instance]))
+		s.Part, s.Whole, rates[i] = s.Part+part, s.Whole+whole, float64(part)/float64(whole)
+	}
+	s.Estimate = clustered(rates, s.Whole)
+	return s
+}
+
+// mean is the mean over tasks of a figure of their answers, of one without an answer 0.
+func (g answers) mean(figure func(Answer) float64) float64 {
+	sum := 0.
+	for _, t := range g.tasks {
+		of := 0.
+		for _, a := range g.of[t.Instance] {
+			of += figure(a)
+		}
+		sum += mean(of, len(g.of[t.Instance]))
+	}
+	return mean(sum, len(g.tasks))
+}
+
+// Of gives the figures of answers over tasks.
+func Of(tasks []Task, all []Answer) Metrics {
+	g := group(tasks, all)
+	m := Metrics{
+		Tasks: len(tasks), Answered: len(g.of), Predictions: len(all), Resolved: g.share(resolved), Runs: g.runs(),
+		Applied: g.share(func(a Answer) bool { return a.Grade.Applied != "" }),
+		FV:      g.share(func(a Answer) bool { return full(a.Grade.F2P) }), FVRate: g.mean(func(a Answer) float64 { return rate(a.Grade.F2P) }),
+		RT: g.share(func(a Answer) bool { return full(a.Grade.P2P) }), RTRate: g.mean(func(a Answer) float64 { return rate(a.Grade.P2P) }),
+		File: g.share(func(a Answer) bool {
+			precision, recall := overlap(a.Grade.Files, a.Task.Files)
+			return precision == 1 && recall == 1
+		}),
+		MeanEffort: effortOf(all), PassAt: g.passAt(), Verdicts: map[schemas.Verdict]int{}, Errors: map[schemas.ErrorClass]int{}, Causes: map[Cause]int{}, Library: g.library(), Service: g.service(),
+	}
+	m.PooledError = math.Sqrt(m.Resolved.Rate * (1 - m.Resolved.Rate) / float64(max(1, m.Resolved.Whole)))
+	for _, a := range all {
 		g := a.Grade
 		m.Verdicts[g.Verdict]++
-		t := tasks[a.Task.Instance]
-		t.n++
-		if g.Verdict == schemas.VerdictPass {
-			resolved++
-			t.passed++
+		if !resolved(a) {
+			m.Errors[cmp.Or(g.Class, schemas.ClassOther)]++
+			m.Causes[CauseOf(g)]++
 		}
-		tasks[a.Task.Instance] = t
-		applied += one(g.Applied != "")
-		fv += one(full(g.F2P))
-		rt += one(full(g.P2P))
-		m.FVRate += rate(g.F2P)
-		m.RTRate += rate(g.P2P)
 		precision, recall := overlap(g.Files, a.Task.Files)
-		file += one(precision == 1 && recall == 1)
 		m.FilePrecision += precision
 		m.FileRecall += recall
 		m.Tampered += one(len(g.Tampered) > 0)
-		m.ToReview += one(g.Verdict == schemas.VerdictPass && len(g.Uses) > 0)
+		m.ToReview += one(resolved(a) && len(g.Uses) > 0)
 		m.Mended += one(len(g.Mended) > 0)
 		m.LeftOut += one(len(g.Left) > 0)
-		if n := g.Prediction.Tokens; n > 0 {
-			told, m.Tokens = told+1, m.Tokens+float64(n)
-		}
-		if c := g.Prediction.Cost; c > 0 {
-			priced, m.Cost = priced+1, m.Cost+c
-		}
 	}
-	n := len(answers)
-	m.Tasks, m.Resolved, m.Applied, m.FV, m.RT, m.File = len(tasks), ShareOf(resolved, n), ShareOf(applied, n), ShareOf(fv, n), ShareOf(rt, n), ShareOf(file, n)
-	m.FVRate, m.RTRate, m.FilePrecision, m.FileRecall = mean(m.FVRate, n), mean(m.RTRate, n), mean(m.FilePrecision, n), mean(m.FileRecall, n)
-	m.Tokens, m.Cost = mean(m.Tokens, told), mean(m.Cost, priced)
-	for _, k := range ks {
-		for _, id := range slices.Sorted(maps.Keys(tasks)) {
-			if t := tasks[id]; t.n >= k {
-				m.PassAt[k] += PassAt(t.n, t.passed, k)
-				m.PassAtTasks[k]++
+	m.FilePrecision, m.FileRecall = mean(m.FilePrecision, len(all)), mean(m.FileRecall, len(all))
+	return m
+}
+
+func resolved(a Answer) bool { return a.Grade.Verdict == schemas.VerdictPass }
+
+// effortOf is what answers took.
+func effortOf(all []Answer) (e MeanEffort) {
+	of := func(figure func(schemas.Prediction) float64) (sum float64, n int) {
+		for _, a := range all {
+			if x := figure(a.Grade.Prediction); x > 0 {
+				sum, n = sum+x, n+1
 			}
 		}
-		if m.PassAtTasks[k] > 0 {
-			m.PassAt[k] = mean(m.PassAt[k], m.PassAtTasks[k])
+		return sum, n
+	}
+	e.Tokens = mean(of(func(p schemas.Prediction) float64 { return float64(p.Tokens) }))
+	e.InputTokens = mean(of(func(p schemas.Prediction) float64 { return float64(p.InputTokens) }))
+	e.OutputTokens = mean(of(func(p schemas.Prediction) float64 { return float64(p.OutputTokens) }))
+	e.Turns = mean(of(func(p schemas.Prediction) float64 { return float64(p.Turns) }))
+	total, n := of(func(p schemas.Prediction) float64 { return p.Cost })
+	e.Cost, e.TotalCost = mean(total, n), total
+	return e
+}
+
+// runs are the rates of each sample; nil where no task has two.
+func (g answers) runs() []float64 {
+	var out []float64
+	for _, t := range g.tasks {
+		for _, a := range g.of[t.Instance] {
+			for n := a.Grade.Prediction.Sample; len(out) <= n; {
+				out = append(out, 0)
+			}
+			out[a.Grade.Prediction.Sample] += float64(one(resolved(a)))
 		}
 	}
-	return m
+	if len(out) < 2 {
+		return nil
+	}
+	for i := range out {
+		out[i] = mean(out[i], len(g.tasks))
+	}
+	return out
+}
+
+// passAt is pass@k for each k that a task has samples for.
+func (g answers) passAt() map[int]Estimate {
+	out := map[int]Estimate{}
+	for _, k := range ks {
+		var rates []float64
+		enough, whole := false, 0
+		for _, t := range g.tasks {
+			n, passed := len(g.of[t.Instance]), 0
+			for _, a := range g.of[t.Instance] {
+				passed += one(resolved(a))
+			}
+			if n > 0 && n < k {
+				continue
+			}
+			r := 0.
+			if n > 0 {
+				r, enough = PassAt(n, passed, k), true
+			}
+			rates, whole = append(rates, r), whole+max(1, n)
+		}
+		if enough {
+			out[k] = clustered(rates, whole)
+		}
+	}
+	return out
 }
 
 // PassAt is the chance that k of n samples, drawn at random, hold one of the passed ones:
@@ -207,74 +297,4 @@ func overlap(got, want []string) (precision, recall float64) {
 		hits += one(slices.Contains(want, p))
 	}
 	return mean(float64(hits), len(got)), mean(float64(hits), len(want))
-}
-
-// Part is the figures of the answers that have one value of a breakdown.
-type Part struct {
-	Value   string  `json:"value"`
-	Metrics Metrics `json:"metrics"`
-}
-
-// Breakdown is the figures by one property of tasks, in the order of its values.
-type Breakdown struct {
-	By    string `json:"by"`
-	Parts []Part `json:"parts"`
-}
-
-// Breakdowns are the figures by language, kind, size of the gold patch (files and lines) and
-// date of creation, as FeatBench's Figures 4 to 7 and 9 show them.
-func Breakdowns(answers []Answer) []Breakdown {
-	var out []Breakdown
-	for _, by := range []struct {
-		name  string
-		value func(Task) (order int, value string)
-	}{
-		{"language", func(t Task) (int, string) { return 0, t.Language }},
-		{"kind", func(t Task) (int, string) { return 0, string(t.Kind) }},
-		{"files", func(t Task) (int, string) { return within(len(t.Files), fileBounds) }},
-		{"lines", func(t Task) (int, string) { return within(t.Lines, lineBounds) }},
-		{"created", func(t Task) (int, string) { return 0, quarter(t.CreatedAt) }},
-	} {
-		type key struct {
-			order int
-			value string
-		}
-		groups := map[key][]Answer{}
-		for _, a := range answers {
-			order, value := by.value(a.Task)
-			groups[key{order, value}] = append(groups[key{order, value}], a)
-		}
-		b := Breakdown{By: by.name}
-		for _, k := range slices.SortedFunc(maps.Keys(groups), func(a, b key) int {
-			return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.value, b.value))
-		}) {
-			b.Parts = append(b.Parts, Part{Value: k.value, Metrics: Of(groups[k])})
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
-// bound is the largest number of a class of sizes, and its name.
-type bound struct {
-	most int
-	name string
-}
-
-var (
-	fileBounds = []bound{{1, "1"}, {2, "2"}, {3, "3"}, {5, "4-5"}, {math.MaxInt, "6+"}}
-	lineBounds = []bound{{10, "1-10"}, {30, "11-30"}, {50, "31-50"}, {100, "51-100"}, {200, "101-200"}, {math.MaxInt, "201+"}}
-)
-
-func within(n int, bounds []bound) (int, string) {
-	i := slices.IndexFunc(bounds, func(b bound) bool { return n <= b.most })
-	return i, bounds[i].name
-}
-
-func quarter(t time.Time) string {
-	if t.IsZero() {
-		return "unknown"
-	}
-	t = t.UTC()
-	return t.Format("2006") + "-Q" + string(rune('1'+(int(t.Month())-1)/3))
 }

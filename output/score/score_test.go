@@ -78,34 +78,52 @@ func made() []Answer {
 		answer("x__y-2", "m", 1, schemas.VerdictPatch, nil, nil),
 		answer("x__y-2", "m", 2, schemas.VerdictEmpty, nil, nil),
 	}
-	a[0].Grade.Prediction.Tokens, a[1].Grade.Prediction.Tokens, a[0].Grade.Prediction.Cost = 100, 300, 0.5
+	a[0].Grade.Prediction.Effort, a[1].Grade.Prediction.Effort = schemas.Effort{Tokens: 100, InputTokens: 90, OutputTokens: 10, Turns: 4, Cost: 0.5}, schemas.Effort{Tokens: 300, Turns: 8}
 	a[0].Grade.Uses = []schemas.Use{{Path: "a.py", Line: 3, What: "gc", Why: "finds every object"}}
 	a[1].Grade.Uses = a[0].Grade.Uses // does not pass
-	a[1].Grade.Tampered = []string{"conftest.py"}
+	a[1].Grade.Tampered, a[1].Grade.Why = []string{"conftest.py"}, map[string]string{"t1": "assert 1 == 2"}
 	return a
+}
+
+// over are the figures of answers over their tasks alone, and evaluation has no others.
+func over(answers []Answer) Metrics {
+	e := evaluation(answers)
+	var tasks []Task
+	for _, id := range sortedKeys(e.Tasks) {
+		tasks = append(tasks, e.Tasks[id])
+	}
+	return Of(tasks, answers)
+}
+
+func evaluation(answers []Answer) Evaluation {
+	e := Evaluation{Tasks: map[string]Task{}, Answers: answers}
+	for _, a := range answers {
+		e.Tasks[a.Task.Instance] = a.Task
+	}
+	return e
 }
 
 // TestOf: the published definitions, worked out by hand.
 func TestOf(t *testing.T) {
 	t.Parallel()
-	m := Of(made())
+	m := over(made())
 	got := map[string]float64{
 		"tasks": float64(m.Tasks), "predictions": float64(m.Predictions), "resolved": m.Resolved.Rate, "applied": m.Applied.Rate, "fv": m.FV.Rate, "fv_rate": m.FVRate,
-		"rt": m.RT.Rate, "rt_rate": m.RTRate, "file": m.File.Rate, "precision": m.FilePrecision, "recall": m.FileRecall, "tokens": m.Tokens, "cost": m.Cost,
-		"pass@1": m.PassAt[1], "pass@2": m.PassAt[2], "pass@3": m.PassAt[3], "tampered": float64(m.Tampered), "to_review": float64(m.ToReview),
+		"rt": m.RT.Rate, "rt_rate": m.RTRate, "file": m.File.Rate, "precision": m.FilePrecision, "recall": m.FileRecall, "tokens": m.Tokens, "input": m.InputTokens, "output": m.OutputTokens, "turns": m.Turns, "cost": m.Cost, "total_cost": m.TotalCost,
+		"pass@1": m.PassAt[1].Rate, "pass@2": m.PassAt[2].Rate, "pass@3": m.PassAt[3].Rate, "tampered": float64(m.Tampered), "to_review": float64(m.ToReview),
 	}
 	want := map[string]float64{
-		"tasks": 2, "predictions": 5, "resolved": 1. / 5, "applied": 3. / 5, "fv": 2. / 5, "fv_rate": (1 + 0.5 + 1) / 5,
-		"rt": 2. / 5, "rt_rate": (1 + 1 + 0.75) / 5, "file": 1. / 5, "precision": (1 + 1 + 0.5) / 5, "recall": (1 + 0.5 + 1) / 5, "tokens": 200, "cost": 0.5,
+		"tasks": 2, "predictions": 5, "resolved": (1. / 2) / 2, "applied": (2./2 + 1./3) / 2, "fv": (1./2 + 1./3) / 2, "fv_rate": ((1+0.5)/2 + 1./3) / 2,
+		"rt": (2. / 2) / 2, "rt_rate": (1 + 0.75/3) / 2, "file": (1. / 2) / 2, "precision": (1 + 1 + 0.5) / 5, "recall": (1 + 0.5 + 1) / 5, "tokens": 200, "input": 90, "output": 10, "turns": 6, "cost": 0.5, "total_cost": 0.5,
 		"pass@1": (0.5 + 0) / 2, "pass@2": (1. + 0) / 2, "pass@3": 0, "tampered": 1, "to_review": 1,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-12)); diff != "" {
 		t.Error(diff)
 	}
-	if m.PassAtTasks[2] != 2 || m.PassAtTasks[3] != 1 || m.PassAtTasks[5] != 0 {
-		t.Errorf("tasks of pass@k: %v", m.PassAtTasks)
+	if m.PassAt[2].Tasks != 2 || m.PassAt[3].Tasks != 1 || m.PassAt[5].Tasks != 0 {
+		t.Errorf("tasks of pass@k: %v", m.PassAt)
 	}
-	if empty := Of(nil); empty.Resolved.Rate != 0 || empty.FVRate != 0 || math.IsNaN(empty.Tokens) {
+	if empty := Of(nil, nil); empty.Resolved.Rate != 0 || empty.FVRate != 0 || math.IsNaN(empty.Tokens) {
 		t.Errorf("of nothing: %+v", empty)
 	}
 }
@@ -113,14 +131,15 @@ func TestOf(t *testing.T) {
 func TestBreakdowns(t *testing.T) {
 	t.Parallel()
 	got := map[string]map[string]int{}
-	for _, b := range Breakdowns(made()) {
+	tasks := []Task{made()[0].Task, made()[2].Task}
+	for _, b := range Breakdowns(tasks, made()) {
 		got[b.By] = map[string]int{}
 		for _, p := range b.Parts {
 			got[b.By][p.Value] = p.Metrics.Predictions
 		}
 	}
 	want := map[string]map[string]int{
-		"language": {"python": 2, "go": 3}, "kind": {"feature": 5}, "files": {"2": 2, "1": 3}, "lines": {"11-30": 2, "201+": 3}, "created": {"2026-Q2": 2, "2025-Q4": 3},
+		"language": {"python": 2, "go": 3}, "kind": {"feature": 5}, "files": {"2": 2, "1": 3}, "lines": {"11-30": 2, "201+": 3}, "created": {"2026-Q2": 2, "2025-Q4": 3}, "repository_files": {"below 200": 5}, "repository_lines": {"below 50,000": 5},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -132,10 +151,10 @@ func TestBreakdowns(t *testing.T) {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e := Evaluation{Answers: append(made(), answer("x__y-1", "x/m", 0, schemas.VerdictTimeout, nil, nil)), Faults: []Fault{
-		{Prediction: schemas.Prediction{Instance: "x__y-3", Model: "m"}, Why: "the disk is full"},
-	}}
-	if err := e.Write(dir, []string{"x__y-1", "x__y-2", "x__y-3", "x__y-4"}); err != nil {
+	e := evaluation(append(made(), answer("x__y-1", "x/m", 0, schemas.VerdictTimeout, nil, nil)))
+	e.Faults = []Fault{{Prediction: schemas.Prediction{Instance: "x__y-3", Model: "m"}, Why: "the disk is full"}}
+	e.Tasks["x__y-3"], e.Tasks["x__y-4"] = Task{Instance: "x__y-3"}, Task{Instance: "x__y-4"}
+	if err := e.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	var report SWEBench
@@ -149,11 +168,12 @@ func TestWrite(t *testing.T) {
 	}
 	var results []RESQ
 	read(t, filepath.Join(dir, "resq.m.json"), &results)
-	if len(results) != 5 || results[1].Feedback != "t1" || results[4].Message != "PATCH FAILED" || results[0].Feedback != "" {
+	if len(results) != 5 || results[1].Feedback != "t1: assert 1 == 2" || results[2].Feedback != "t2\nt3" || results[4].Message != "PATCH FAILED" || results[0].Feedback != "" {
 		t.Errorf("results %+v", results)
 	}
-	var models []Model
-	read(t, filepath.Join(dir, MetricsFile), &models)
+	var figures Figures
+	read(t, filepath.Join(dir, MetricsFile), &figures)
+	models := figures.Models
 	if len(models) != 2 || models[0].Model != "m" || models[0].Faults != 1 || models[0].Metrics.Predictions != 5 {
 		t.Errorf("models %+v", models)
 	}

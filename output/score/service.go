@@ -2,44 +2,50 @@ package score
 
 import "github.com/benchmint/benchmint/schemas"
 
-// Service is what predictions for services come to, in the two stages of ABC-Bench. Each
-// prediction counts once; one that was not run, or that a limit ended, does not start.
+// Service is what predictions for services come to, in the two stages of ABC-Bench: over all services, and as that paper
+// has it over those whose environment the solver makes.
 type Service struct {
-	Predictions int     `json:"predictions"`
-	Starts      int     `json:"starts"`     // build, start and answer
-	S1          float64 `json:"s1"`         // Starts of Predictions, 0 to 1
-	Functional  int     `json:"functional"` // pass every case that counts
-	// S2 is Functional of Starts, 0 to 1; 0 where none starts.
-	S2 float64 `json:"s2"`
-	// Errors counts those that are not functional by what went wrong. Those that do not apply, are
-	// empty or that a limit ended are "other".
-	Errors map[schemas.ErrorClass]int `json:"errors"`
+	All         Stages  `json:"all"`
+	Environment *Stages `json:"environment,omitempty"` // nil where no task is one
 }
 
-// serviceOf are the figures of the answers for services, nil where there is none.
-func serviceOf(answers []Answer) *Service {
-	out := Service{Errors: map[schemas.ErrorClass]int{}}
-	for _, a := range answers {
-		if a.Task.Kind != schemas.KindService {
-			continue
-		}
-		out.Predictions++
-		served := a.Grade.Service
-		if served == nil {
-			served = &schemas.Served{Class: schemas.ClassOther}
-		}
-		if served.Starts {
-			out.Starts++
-		}
-		if served.Functional {
-			out.Functional++
-		} else {
-			out.Errors[served.Class]++
-		}
-	}
-	if out.Predictions == 0 {
+// Stages are how far services come. Each answer counts once, and a task without one as one that does not start; one that
+// was not run, or that a limit ended, does not start.
+type Stages struct {
+	Tasks      int     `json:"tasks"`
+	Answers    int     `json:"answers"`
+	Starts     int     `json:"starts"`     // build, start and answer
+	S1         float64 `json:"s1"`         // Starts of Answers, 0 to 1
+	Functional int     `json:"functional"` // pass every case that counts
+	// S2 is Functional of Starts, 0 to 1; 0 where none starts.
+	S2 float64 `json:"s2"`
+}
+
+// service are the figures of services, nil where no task is one.
+func (g answers) service() *Service {
+	services := g.kind(schemas.KindService)
+	if len(services.tasks) == 0 {
 		return nil
 	}
-	out.S1, out.S2 = mean(float64(out.Starts), out.Predictions), mean(float64(out.Functional), out.Starts)
+	out := Service{All: services.stages()}
+	if own := services.only(func(t Task) bool { return t.Variant == schemas.VariantEnv }); len(own.tasks) > 0 {
+		stages := own.stages()
+		out.Environment = &stages
+	}
 	return &out
+}
+
+func (g answers) stages() Stages {
+	s := Stages{Tasks: len(g.tasks)}
+	for _, t := range g.tasks {
+		s.Answers += max(1, len(g.of[t.Instance]))
+		for _, a := range g.of[t.Instance] {
+			if served := a.Grade.Service; served != nil {
+				s.Starts += one(served.Starts)
+				s.Functional += one(served.Functional)
+			}
+		}
+	}
+	s.S1, s.S2 = mean(float64(s.Starts), s.Answers), mean(float64(s.Functional), s.Starts)
+	return s
 }

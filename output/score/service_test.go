@@ -8,28 +8,36 @@ import (
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// TestServices: S1 is of all predictions, S2 of those that start, and every prediction that is
-// not functional has a class.
+// TestServices: S1 is of all tasks, S2 of those that start, both over all services and over those whose environment the solver makes; a
+// service without an answer does not start, and every answer that is not resolved has a class.
 func TestServices(t *testing.T) {
 	t.Parallel()
-	answer := func(kind schemas.Kind, s *schemas.Served) Answer {
-		return Answer{Task: Task{Kind: kind}, Grade: schemas.Grade{Service: s}}
+	task := func(id, variant string) Task {
+		return Task{Instance: id, Kind: schemas.KindService, Variant: variant}
 	}
-	got := serviceOf([]Answer{
-		answer(schemas.KindService, &schemas.Served{Starts: true, Functional: true}),
-		answer(schemas.KindService, &schemas.Served{Starts: true, Class: schemas.ClassLogic}),
-		answer(schemas.KindService, &schemas.Served{Class: schemas.ClassSyntax}),
-		answer(schemas.KindService, nil),
-		answer(schemas.KindFeature, nil),
+	answer := func(t Task, s *schemas.Served, class schemas.ErrorClass) Answer {
+		return Answer{Task: t, Grade: schemas.Grade{Service: s, Class: class, Verdict: schemas.VerdictFail}}
+	}
+	a, b, c, d, e := task("a", ""), task("b", ""), task("c", schemas.VariantEnv), task("d", schemas.VariantEnv), task("e", schemas.VariantEnv)
+	feature := Task{Instance: "f", Kind: schemas.KindFeature}
+	m := Of([]Task{a, b, c, d, e, feature}, []Answer{
+		answer(a, &schemas.Served{Starts: true, Functional: true}, ""),
+		answer(b, &schemas.Served{Starts: true}, schemas.ClassLogic),
+		answer(c, &schemas.Served{}, schemas.ClassSyntax),
+		answer(d, nil, ""),
+		answer(feature, nil, ""),
 	})
-	want := &Service{Predictions: 4, Starts: 2, S1: 0.5, Functional: 1, S2: 0.5, Errors: map[schemas.ErrorClass]int{schemas.ClassLogic: 1, schemas.ClassSyntax: 1, schemas.ClassOther: 1}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	want := &Service{
+		All:         Stages{Tasks: 5, Answers: 5, Starts: 2, S1: 0.4, Functional: 1, S2: 0.5},
+		Environment: &Stages{Tasks: 3, Answers: 3},
+	}
+	if diff := cmp.Diff(want, m.Service); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got := serviceOf([]Answer{answer(schemas.KindFeature, nil)}); got != nil {
-		t.Errorf("of no service: %+v", got)
+	if diff := cmp.Diff(map[schemas.ErrorClass]int{schemas.ClassLogic: 1, schemas.ClassSyntax: 1, schemas.ClassOther: 3}, m.Errors); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
 	}
-	if none := serviceOf([]Answer{answer(schemas.KindService, nil)}); none.S1 != 0 || none.S2 != 0 {
-		t.Errorf("none starts: %+v", none)
+	if got := Of([]Task{feature}, nil); got.Service != nil {
+		t.Errorf("of no service: %+v", got)
 	}
 }

@@ -75,7 +75,7 @@ func (d *Dataset) Gather(ctx context.Context, all []predictions.Prediction, say 
 			return nil, fmt.Errorf("%s: %w", x.Instance, err)
 		}
 		given := schemas.Prediction{
-			Instance: x.Instance, Model: x.Model, Sample: x.Sample, Patch: schemas.DigestBytes(x.Patch), Task: task, Ground: ground, Tokens: x.Tokens, Cost: x.Cost, Read: x.Said,
+			Instance: x.Instance, Model: x.Model, Sample: x.Sample, Patch: schemas.DigestBytes(x.Patch), Task: task, Ground: ground, Effort: x.Effort, Read: x.Said,
 		}
 		if _, twice := g.Predictions[given.ID()]; twice {
 			bad(given.ID() + " is given more than once")

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "6"
+const Version = "7"
 
 // Task is what a prediction answers.
 type Task struct {
@@ -202,13 +203,13 @@ func (g *Grader) run(ctx context.Context, d *prepared, t *tree.Tree, ahead clock
 	}
 	if d.task.Start.Group != nil && grade.F2P != nil {
 		var fault error
-		if grade.Service, fault = g.served(*grade, outcome); fault != nil {
+		if grade.Service, grade.Class, fault = g.served(*grade, outcome); fault != nil {
 			return fault
 		}
 	}
 	var over *pipeline.Rejected
 	if errors.As(err, &over) { // a limit of ours, or results that cannot be believed: the answer's own doing
-		grade.Verdict, grade.Limit, grade.F2P, grade.P2P = schemas.VerdictFail, over.Reason, nil, nil
+		grade.Verdict, grade.Limit, grade.F2P, grade.P2P, grade.Why, grade.Class = schemas.VerdictFail, over.Reason, nil, nil, nil, ""
 		switch over.Reason {
 		case schemas.OverTime:
 			grade.Verdict = schemas.VerdictTimeout
@@ -293,6 +294,26 @@ func scored(grade *schemas.Grade, o *testrun.Outcome, task Task) {
 	if grade.F2P.Full() && grade.P2P.Full() {
 		grade.Verdict = schemas.VerdictPass
 	}
+	grade.Why = whys(o, task.FailToPass, task.PassToPass)
+	if grade.Service == nil {
+		grade.Class = missedClass(o, task.FailToPass, task.PassToPass)
+	}
+}
+
+// whys are what a run says of the tests that it misses.
+func whys(o *testrun.Outcome, lists ...[]lang.Test) map[string]string {
+	out := map[string]string{}
+	for _, t := range slices.Concat(lists...) {
+		if len(out) == schemas.MostWhys {
+			break
+		}
+		if o.Status(t) != schemas.Passed {
+			if why := o.Why(t); why != "" {
+				out[t.ID] = why
+			}
+		}
+	}
+	return out
 }
 
 // scoreOf counts the tests of a list that passed.

@@ -103,13 +103,15 @@ func (d *Dataset) patchOf(ctx context.Context, row output.Row, folder string) ([
 // Scored is what the metrics need to know of each task.
 func (d *Dataset) Scored() map[string]score.Task {
 	out := map[string]score.Task{}
-	for id, r := range d.Rows {
-		out[id] = score.TaskOf(r)
+	for _, r := range d.Folder.Rows {
+		if _, ok := d.Rows[r.InstanceID]; ok {
+			out[r.InstanceID] = score.TaskOf(r)
+		}
 	}
 	return out
 }
 
-// Regrade adds to out what becomes of one graded prediction with the lists of the dataset. A
+// Regrade adds to out, whose tasks are those of Scored, what becomes of one graded prediction with the lists of the dataset. A
 // prediction for other trees or another recipe than those it was graded with has no verdict
 // then.
 func (d *Dataset) Regrade(step schemas.Step, reports Patches, out *score.Evaluation) error {
@@ -147,6 +149,6 @@ func (d *Dataset) Regrade(step schemas.Step, reports Patches, out *score.Evaluat
 	if err != nil {
 		return err
 	}
-	out.Answers = append(out.Answers, score.Answer{Task: score.TaskOf(row), Grade: again})
+	out.Answers = append(out.Answers, score.Answer{Task: out.Tasks[row.InstanceID], Grade: again})
 	return nil
 }

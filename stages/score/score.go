@@ -16,7 +16,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4"
 
 // Timeout bounds the writing of all files.
 const Timeout = time.Hour
@@ -29,6 +29,8 @@ type Config struct {
 	// Predictions are all that were given, by ID: of a step that did not get through only
 	// its key is known.
 	Predictions map[string]schemas.Prediction
+	// Answered has the figures over the tasks that a model answers, not over all.
+	Answered bool
 }
 
 // Fingerprint is what the files depend on beside the grades; where they are kept is not part of it.
@@ -37,7 +39,8 @@ func (c Config) Fingerprint() any {
 		Dataset     string
 		Tasks       map[string]score.Task
 		Predictions map[string]schemas.Prediction
-	}{c.Dataset, c.Tasks, c.Predictions}
+		Answered    bool
+	}{c.Dataset, c.Tasks, c.Predictions, c.Answered}
 }
 
 // Scorer is the stage.
@@ -50,7 +53,7 @@ func New(c Config) *Scorer { return &Scorer{c} }
 
 // Run writes the files of the evaluation.
 func (s *Scorer) Run(_ context.Context, done iter.Seq2[schemas.Grade, error], ended pipeline.Ended) error {
-	e := score.Evaluation{Dataset: s.Dataset, Tasks: len(s.Tasks)}
+	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered}
 	for g, err := range done {
 		if err != nil {
 			return err
@@ -72,9 +75,5 @@ func (s *Scorer) Run(_ context.Context, done iter.Seq2[schemas.Grade, error], en
 		}
 		e.Faults = append(e.Faults, score.Fault{Prediction: p, Deferred: step.State == schemas.StepDeferred, Why: step.Detail})
 	}
-	ids := make([]string, 0, len(s.Tasks))
-	for id := range s.Tasks {
-		ids = append(ids, id)
-	}
-	return e.Write(s.Dir, ids)
+	return e.Write(s.Dir)
 }

@@ -1,0 +1,147 @@
+package score
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/schemas"
+)
+
+// rowsOf are tasks, and answers of a model: a word for each task, a letter for each sample: + resolved, - not.
+func rowsOf(model string, words ...string) (tasks []Task, out []Answer) {
+	for i, word := range words {
+		id := fmt.Sprintf("x__y-%d", i+1)
+		t := Task{Instance: id, Kind: schemas.KindFeature, Language: "go"}
+		tasks = append(tasks, t)
+		for n, c := range word {
+			v := schemas.VerdictFail
+			if c == '+' {
+				v = schemas.VerdictPass
+			}
+			out = append(out, Answer{t, schemas.Grade{Prediction: schemas.Prediction{Instance: id, Model: model, Sample: n}, Verdict: v}})
+		}
+	}
+	return tasks, out
+}
+
+func evaluationOf(tasks []Task, answers ...Answer) Evaluation {
+	e := Evaluation{Tasks: map[string]Task{}, Answers: answers}
+	for _, t := range tasks {
+		e.Tasks[t.Instance] = t
+	}
+	return e
+}
+
+// TestAllTasksCount: one answer of four is one of four, and not all of one; a task whose prediction the machine failed on is no task that was
+// missed.
+func TestAllTasksCount(t *testing.T) {
+	t.Parallel()
+	tasks, answers := rowsOf("m", "+", "", "", "")
+	e := evaluationOf(tasks, answers...)
+	e.Faults = []Fault{{Prediction: schemas.Prediction{Instance: "x__y-4", Model: "m"}, Why: "disk full"}}
+	got := e.Figures()
+	m := got.Models[0]
+	if s := m.Metrics.Resolved; got.Over != OverAll || got.Tasks != 4 || m.Metrics.Answered != 1 || m.LeftOut != 1 || s.Part != 1 || s.Whole != 3 || math.Abs(s.Rate-1./3) > 1e-12 || m.Metrics.FV.Whole != 3 {
+		t.Errorf("over all: %+v", m)
+	}
+	e.Answered = true
+	if s := e.Figures().Models[0].Metrics.Resolved; s.Part != 1 || s.Whole != 1 || e.Figures().Over != OverAnswered {
+		t.Errorf("over those answered: %+v", s)
+	}
+}
+
+// TestSamplesDepend: three samples of each of four tasks that agree with each other tell no more than one sample of each, so the
+// interval is that of four tasks; where samples differ as chance has it, it is that of twelve.
+func TestSamplesDepend(t *testing.T) {
+	t.Parallel()
+	of := func(words ...string) Metrics { return Of(rowsOf("m", words...)) }
+	alike, single := of("+++", "+++", "---", "---"), of("+", "+", "-", "-")
+	if alike.Resolved.Low != single.Resolved.Low || alike.Resolved.High != single.Resolved.High {
+		t.Errorf("alike: %.3f to %.3f, of one sample each %.3f to %.3f", alike.Resolved.Low, alike.Resolved.High, single.Resolved.Low, single.Resolved.High)
+	}
+	even, apart := of("+-", "+-", "-+", "-+"), ShareOf(4, 8)
+	if even.Resolved.Low != apart.Low || even.Resolved.High != apart.High {
+		t.Errorf("even: %.3f to %.3f, of eight tasks %.3f to %.3f", even.Resolved.Low, even.Resolved.High, apart.Low, apart.High)
+	}
+	if diff := cmp.Diff([]float64{0.75, 0.5, 0.25}, of("+++", "++", "+", "").Runs); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	if got := of("+++", "--+", "").PassAt[3]; got.Tasks != 3 || math.Abs(got.Rate-2./3) > 1e-12 {
+		t.Errorf("pass@3 %+v: the task without an answer counts", got)
+	}
+}
+
+// TestPooledError reproduces the ± of ABC-Bench's Table 2: 224 tasks with three samples each.
+func TestPooledError(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		model     string
+		rate, err float64
+	}{
+		{"Qwen3-8B", 8.3, 1.1}, {"Qwen3-32B", 8.9, 1.1}, {"Qwen3-Coder-30B-A3B", 28.6, 1.7}, {"Qwen3-Coder-480B-A35B", 43.1, 1.9}, {"Nex-N1-32B", 34.5, 1.8}, {"Nex-N1-671B", 42.1, 1.9},
+		{"DeepSeek-V3.2", 50.1, 1.9}, {"GLM 4.7", 40.1, 1.9}, {"GPT-5", 49.4, 1.9}, {"Gemini 2.5 Pro", 25.0, 1.7}, {"Claude Sonnet 4.5", 63.2, 1.9},
+	} {
+		words := make([]string, 224)
+		left := int(math.Round(row.rate / 100 * 672))
+		for i := range words {
+			for range 3 {
+				c := "-"
+				if left > 0 {
+					c, left = "+", left-1
+				}
+				words[i] += c
+			}
+		}
+		m := Of(rowsOf(row.model, words...))
+		if got := math.Round(1000*m.PooledError) / 10; got != row.err || math.Abs(100*m.Resolved.Rate-row.rate) > 0.08 {
+			t.Errorf("%s: %.2f ± %.1f, the paper has %.1f ± %.1f", row.model, 100*m.Resolved.Rate, got, row.rate, row.err)
+		}
+	}
+}
+
+// TestCompare: two models that differ on two of ten tasks, and the limits of the figures.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	tasks, a := rowsOf("a", "+", "+", "+", "+", "+", "-", "-", "-", "-", "-")
+	_, b := rowsOf("b", "+", "+", "+", "-", "-", "-", "-", "-", "-", "-")
+	c := evaluationOf(tasks, append(a, b...)...).Figures().Comparisons
+	if len(c) != 1 || c[0].Model != "a" || c[0].With != "b" || c[0].Tasks != 10 || c[0].Ahead != 2 || c[0].Behind != 0 || math.Abs(c[0].Difference-0.2) > 1e-12 || math.Abs(c[0].P-0.5) > 1e-9 {
+		t.Fatalf("%+v", c)
+	}
+	// Agresti and Min: b = 2.5, c = 0.5, n = 12.
+	middle := 2. / 12
+	half := z * math.Sqrt((2.5+0.5)-2.*2./12) / 12
+	if math.Abs(c[0].Low-(middle-half)) > 1e-9 || math.Abs(c[0].High-(middle+half)) > 1e-9 {
+		t.Errorf("interval %.4f to %.4f, want %.4f to %.4f", c[0].Low, c[0].High, middle-half, middle+half)
+	}
+	if same := compare(tasks, a, a); same.Difference != 0 || same.P != 1 || same.Low >= 0 || same.High <= 0 {
+		t.Errorf("with itself: %+v", same)
+	}
+	if p := signTest(1, 9); math.Abs(p-22./1024) > 1e-9 {
+		t.Errorf("1 against 9: p = %v", p)
+	}
+}
+
+func TestCauseOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		g    schemas.Grade
+		want Cause
+	}{
+		{schemas.Grade{Verdict: schemas.VerdictPass, F2P: of(1, 1), P2P: of(1, 1)}, ""},
+		{schemas.Grade{Verdict: schemas.VerdictPatch}, CauseUnapplied},
+		{schemas.Grade{Verdict: schemas.VerdictEmpty}, CauseUnapplied},
+		{schemas.Grade{Verdict: schemas.VerdictTimeout}, CauseLimit},
+		{schemas.Grade{Verdict: schemas.VerdictFail, Limit: schemas.Tampered}, CauseLimit},
+		{schemas.Grade{Verdict: schemas.VerdictFail, F2P: of(0, 1), P2P: of(1, 1)}, CauseIncomplete},
+		{schemas.Grade{Verdict: schemas.VerdictFail, F2P: of(1, 1), P2P: of(0, 1)}, CauseRegressive},
+		{schemas.Grade{Verdict: schemas.VerdictFail, F2P: of(0, 1), P2P: of(0, 1)}, CauseBoth},
+	} {
+		if got := CauseOf(c.g); got != c.want {
+			t.Errorf("%s, %v: cause %q, want %q", c.g.Verdict, c.g.F2P, got, c.want)
+		}
+	}
+}
