@@ -38,11 +38,11 @@ type evalFlags struct {
 func newEval(p *program) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Use: "eval DATASET [PREDICTIONS]", Short: "grade patches against the tasks of a dataset",
+		Use: "eval DATASET [PREDICTIONS…]", Short: "grade patches against the tasks of a dataset",
 		Long: "Grades predictions: SWE-bench's (JSON lines, a list or an object) and those of the harnesses beside it,\nRES-Q's submissions, or a folder of patches (ID.patch, MODEL/ID.patch, MODEL/SAMPLE/ID.patch), or of solved trees (folders with such names,\nwithout .patch). The tests of a task, the settings of their runner and its hooks are the task's,\nwhatever a patch does to them. A fault of this machine is never a verdict: such a prediction is\ncounted apart, and the same command grades it again.\n\n" +
 			"Writes report.json (as SWE-bench's harness), results.jsonl (a line for each prediction), resq.json\nand metrics.json.",
 		Example: "  benchmint eval benchmint-out predictions.jsonl\n  benchmint eval benchmint-out --gold --nop    # every gold patch must resolve, an empty change must not",
-		Args:    argsOf(cobra.RangeArgs(1, 2)),
+		Args:    argsOf(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.regrade && (len(args) > 1 || f.gold || f.nop) {
 				return &usageError{errors.New("eval: --regrade takes no predictions: it scores those of --output again")}
@@ -115,18 +115,14 @@ func (e evaluator) eval(ctx context.Context, dataset string, files []string) err
 
 // readPredictions reads files of predictions. Entries that cannot be read are said and counted.
 func readPredictions(t *terminal, files []string) (all []predictions.Prediction, bad int, err error) {
-	for _, name := range files {
-		read, faults, err := predictions.Read(name)
-		if err != nil {
-			return nil, 0, &ended{exitUsage, err}
-		}
-		for _, fault := range faults {
-			t.say("%s", visible(fault.Error()))
-		}
-		bad += len(faults)
-		all = append(all, read...)
+	all, faults, err := predictions.Read(files...)
+	if err != nil {
+		return nil, 0, &ended{exitUsage, err}
 	}
-	return all, bad, nil
+	for _, fault := range faults {
+		t.say("%s", visible(fault.Error()))
+	}
+	return all, len(faults), nil
 }
 
 // settleKind settles the sandbox: the one asked for, else that of the rows.

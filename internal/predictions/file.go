@@ -197,17 +197,17 @@ func (r *reader) object(name string, text []byte) bool {
 
 // The keys that hold what is asked for, each in the order of who is asked first; a path goes
 // into objects. They are those of SWE-bench and SWE-agent, RES-Q, SWE-bench Pro, Multi-SWE-bench, OpenHands,
-// NeMo's and R2E's rows.
+// FeatBench, NeMo's and R2E's rows.
 var (
 	instanceKeys = []string{"instance_id", "id", "swe-bench-outputs.instance_id", "ds.instance_id", "instance.instance_id"}
-	patchKeys    = []string{"model_patch", "test_result.git_patch", "git_patch", "swe-bench-outputs.model_patch", "output_patch", "prediction", "fix_patch", "patch"}
+	patchKeys    = []string{"model_patch", "test_result.git_patch", "git_patch", "swe-bench-outputs.model_patch", "output_patch", "patch_application.patch_content", "prediction", "fix_patch", "patch"}
 	modelKeys    = []string{"model_name_or_path", "model", "model_name", "metadata.llm_config.model", "swe-bench-outputs.model_name_or_path", "prefix"}
 	sampleKeys   = []string{"sample", "sample_idx", "sample_index", "sample_id"}
 	tokenKeys    = []string{"total_tokens"}
-	inputKeys    = []string{"input_tokens", "prompt_tokens"}
-	outputKeys   = []string{"output_tokens", "completion_tokens"}
+	inputKeys    = []string{"input_tokens", "prompt_tokens", "metrics.accumulated_token_usage.prompt_tokens"}
+	outputKeys   = []string{"output_tokens", "completion_tokens", "metrics.accumulated_token_usage.completion_tokens"}
 	turnKeys     = []string{"turns"}
-	costKeys     = []string{"cost"}
+	costKeys     = []string{"cost", "metrics.accumulated_cost"}
 	// rowKeys are those of a dataset: in one of its rows, patch and fix_patch are the solution.
 	rowKeys = []string{"test_patch", "FAIL_TO_PASS", "PASS_TO_PASS", "f2p_tests"}
 )
@@ -255,9 +255,7 @@ func (r *reader) one(where, id string, raw json.RawMessage) {
 	if p.Tokens == 0 {
 		p.Tokens = p.InputTokens + p.OutputTokens
 	}
-	if n, ok := e.number(costKeys...); ok && n > 0 && !math.IsInf(n, 0) {
-		p.Cost = n
-	}
+	p.Cost, p.Agent, p.Setting = e.dollars(costKeys), e.word("agent"), e.word("setting")
 	var sample *int
 	if n, ok := e.number(sampleKeys...); ok {
 		if n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
@@ -284,6 +282,14 @@ func (r *reader) one(where, id string, raw json.RawMessage) {
 func (r row) count(keys []string) int64 {
 	if n, ok := r.number(keys...); ok && n > 0 && n < 1<<53 {
 		return int64(n)
+	}
+	return 0
+}
+
+// dollars is a number above 0; 0 where no key has one.
+func (r row) dollars(keys []string) float64 {
+	if n, ok := r.number(keys...); ok && n > 0 && !math.IsInf(n, 0) {
+		return n
 	}
 	return 0
 }

@@ -28,12 +28,17 @@ type Prediction struct {
 	Sample   int // from 0, among the predictions of one model for one instance
 	Patch    []byte
 	// Tree is the folder of a solved tree, where the answer is one; Patch is nil then.
-	Tree   string
-	schemas.Effort
-	Where  string  // file, or file:line
+	Tree string
+	// Agent and Setting are what the model was used with, where the entry says so: they are part of Model, too.
+	Agent, Setting string
+	Effort
+	Where string // file, or file:line
 	// Said is what a reader of the verdict has to know of how the entry was read.
 	Said []string
 }
+
+// Effort is what the answer took, as far as the entry says.
+type Effort = schemas.Effort
 
 // Fault is an entry that cannot be read.
 type Fault struct {
@@ -43,28 +48,32 @@ type Fault struct {
 
 func (f Fault) Error() string { return f.Where + ": " + f.Err.Error() }
 
-// Read reads predictions from a file or a folder, in order. A path that cannot be opened, or
+// Read reads predictions from files and folders, in order. A path that cannot be opened, or
 // holds nothing that is a prediction, is an error; so are answers of which nothing says whether
 // they are of two models or two samples of one.
-func Read(name string) ([]Prediction, []Fault, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, nil, err
+func Read(names ...string) ([]Prediction, []Fault, error) {
+	all := &reader{}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		r := &reader{}
+		if info.IsDir() {
+			err = r.folder(name)
+		} else {
+			err = r.file(name)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(r.out)+len(r.faults) == 0 {
+			return nil, nil, fmt.Errorf("%s holds no predictions", name)
+		}
+		all.out, all.faults = append(all.out, r.out...), append(all.faults, r.faults...)
 	}
-	r := &reader{}
-	if info.IsDir() {
-		err = r.folder(name)
-	} else {
-		err = r.file(name)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(r.out)+len(r.faults) == 0 {
-		return nil, nil, fmt.Errorf("%s holds no predictions", name)
-	}
-	out, err := r.numbered()
-	return out, r.faults, err
+	out, err := all.numbered()
+	return out, all.faults, err
 }
 
 type reader struct {
@@ -83,6 +92,7 @@ type taken struct {
 func (r *reader) fault(where string, err error) { r.faults = append(r.faults, Fault{where, err}) }
 
 func (r *reader) take(p Prediction, sample *int, named bool) {
+	p.Model = called(p.Model, p.Agent, p.Setting)
 	r.out = append(r.out, taken{p, sample, named})
 }
 
@@ -145,8 +155,16 @@ var files = []string{"preds.json", "all_preds.jsonl", "output.jsonl", "predictio
 func (r *reader) folder(dir string) error {
 	for _, name := range files {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return r.file(filepath.Join(dir, name))
+			err := r.file(filepath.Join(dir, name))
+			r.trajectories(dir)
+			return err
 		}
+	}
+	if r.job(dir) {
+		return nil
+	}
+	if r.trajectories(dir); len(r.out) > 0 {
+		return nil
 	}
 	root := os.DirFS(dir)
 	return fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {

@@ -1,0 +1,117 @@
+package predictions_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/benchmint/benchmint/internal/predictions"
+)
+
+// TestHarnesses: what harnesses leave of a run, with what the answers took. Keys are as Harbor 0.26, mini-swe-agent 2 and FeatBench
+// write them.
+func TestHarnesses(t *testing.T) {
+	t.Parallel()
+	trial := func(name, task, model, more string) string {
+		return fmt.Sprintf(`{"schema_version":1,"trial_name":%q,"task_name":%q,"agent_info":{"name":"openhands","version":"1","model_info":%s}%s}`, name, task, model, more)
+	}
+	const gpt = `{"name":"gpt-5","provider":"openai"}`
+	for _, tc := range []struct {
+		name   string
+		files  map[string]string
+		paths  []string
+		want   []string // instance, model, sample, patch, tokens in and out, turns, cost
+		faults []string
+	}{
+		{
+			name: "harbor_job", paths: []string{"job"},
+			files: map[string]string{
+				"job/result.json":                                     `{"id":"x","stats":{"n_trials":4}}`,
+				"job/a__b-1__aa/result.json":                          trial("a__b-1__aa", "org/a__b-1", gpt, `,"agent_result":{"n_input_tokens":90,"n_output_tokens":10,"cost_usd":0.5}`),
+				"job/a__b-1__aa/artifacts/logs/artifacts/model.patch": "x",
+				"job/a__b-1__bb/result.json":                          trial("a__b-1__bb", "a__b-1", gpt, `,"exception_info":{"exception_type":"AgentTimeoutError"}`),
+				"job/a__b-2__cc/result.json":                          trial("a__b-2__cc", "a__b-2", "null", ""),
+				"job/a__b-2__cc/artifacts/model.patch":                "y",
+				"job/broken/result.json":                              "{",
+			},
+			want: []string{
+				`a__b-1 gpt-5 (openhands) 0 "x" 90 10 0 0.5`,
+				`a__b-1 gpt-5 (openhands) 1 "" 0 0 0 0 the trial has no model.patch among its artifacts: it is taken as empty (it ended with AgentTimeoutError)`,
+				`a__b-2 openhands 0 "y" 0 0 0 0`,
+			},
+			faults: []string{"job/broken/result.json: unexpected end of JSON input"},
+		},
+		{
+			name: "mini_swe_agent", paths: []string{"run"},
+			files: map[string]string{
+				"run/preds.json":              `{"a__b-1":{"model_name_or_path":"m","instance_id":"a__b-1","model_patch":"x"}}`,
+				"run/a__b-1/a__b-1.traj.json": `{"info":{"model_stats":{"instance_cost":0.25,"api_calls":7},"submission":"x"}}`,
+			},
+			want: []string{`a__b-1 m 0 "x" 0 0 7 0.25`},
+		},
+		{
+			name: "trajectories_alone", paths: []string{"run"},
+			files: map[string]string{
+				"run/a__b-1/a__b-1.traj.json": `{"info":{"config":{"model":{"model_name":"m"}},"model_stats":{"api_calls":7},"submission":"x"}}`,
+				"run/a__b-2/a__b-2.traj.json": `{"info":{}}`,
+				"run/a__b-3/other.traj.json":  `{`,
+			},
+			want:   []string{`a__b-1 m 0 "x" 0 0 7 0`},
+			faults: []string{"run/a__b-2/a__b-2.traj.json: a__b-2: info.submission is no patch"},
+		},
+		{
+			name: "featbench", paths: []string{"r.json"},
+			files: map[string]string{"r.json": `[{"agent":"Trae-agent","model":"m","instance_id":"a__b-1","success":true,"total_tokens":12,"patch_application":{"patch_content":"x"}},
+				{"agent":"Agentless","model":"m","instance_id":"a__b-1","success":false,"error":"gone"}]`},
+			want: []string{`a__b-1 m (Trae-agent) 0 "x" 0 0 0 0`, `a__b-1 m (Agentless) 0 "" 0 0 0 0 no key of the entry holds a patch: it is taken as empty`},
+		},
+		{
+			name: "several", paths: []string{"m.jsonl", "n", "o.jsonl"},
+			files: map[string]string{
+				"m.jsonl":       `{"instance_id":"a__b-1","model_name_or_path":"m","setting":"8K","model_patch":"x","input_tokens":5,"output_tokens":2,"turns":3}`,
+				"n/a__b-1.diff": "y",
+				"o.jsonl":       `{"instance_id":"a__b-1","metadata":{"llm_config":{"model":"o"}},"test_result":{"git_patch":"z"},"metrics":{"accumulated_cost":1.5,"accumulated_token_usage":{"prompt_tokens":8,"completion_tokens":1}}}`,
+			},
+			want: []string{`a__b-1 m (8K) 0 "x" 5 2 3 0`, `a__b-1 n 0 "y" 0 0 0 0`, `a__b-1 o 0 "z" 8 1 0 1.5`},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, content := range tc.files {
+				full := filepath.Join(dir, name)
+				if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(full, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var paths []string
+			for _, p := range tc.paths {
+				paths = append(paths, filepath.Join(dir, p))
+			}
+			got, faults, err := predictions.Read(paths...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var read, wrong []string
+			for _, p := range got {
+				read = append(read, strings.Join(append([]string{fmt.Sprintf("%s %s %d %q %d %d %d %v", p.Instance, p.Model, p.Sample, p.Patch, p.InputTokens, p.OutputTokens, p.Turns, p.Cost)}, p.Said...), " "))
+			}
+			for _, f := range faults {
+				wrong = append(wrong, strings.ReplaceAll(f.Error(), dir+"/", ""))
+			}
+			if diff := cmp.Diff(tc.want, read); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.faults, wrong); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
