@@ -113,6 +113,8 @@ type Grade struct {
 	Tampered []string `json:"tampered,omitempty"`
 	// Files are the code files that the patch changes.
 	Files []string `json:"files,omitempty"`
+	// Overlaps are the functions of the solution, with what the answer has of their own phrases.
+	Overlaps []Overlap `json:"overlaps,omitempty"`
 	// Uses is what the answer adds that can reach the tests' own process or what they expect: a
 	// note for a person, which decides no verdict.
 	Uses []Use       `json:"uses,omitempty"`
@@ -154,6 +156,14 @@ var ErrorClasses = []ErrorClass{ClassSyntax, ClassPath, ClassDependency, ClassCo
 
 // MostWhys bounds Grade.Why.
 const MostWhys = 100
+
+// Overlap is how much of one function of the solution an answer has, word by word.
+type Overlap struct {
+	Path     string  `json:"path"`
+	Function string  `json:"function"` // with what encloses it: Class.method
+	Words    int     `json:"words"`    // of the solution's body
+	Share    float64 `json:"share"`    // of the phrases that the base does not have, 0 to 1
+}
 
 // ID is the prediction's.
 func (g Grade) ID() string { return g.Prediction.ID() }

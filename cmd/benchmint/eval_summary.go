@@ -99,6 +99,9 @@ func (r evalResult) model(t *printer, m score.Model) {
 	if l := x.Library; l != nil {
 		t.line("library  %s: score %.1f %% (pass rate %.1f %%, with nothing done %.1f %%; means over %s)", name, 100*l.Score, 100*l.PassRate, 100*l.ZeroWork, plural(l.Tasks, "task"))
 	}
+	if o := x.Memory; o != nil {
+		t.line("memory   %s: %.1f %% of the phrases of %s of the solutions (of 10 words), %.1f %% of these are whole", name, 100*o.Overlap, plural(o.Functions, "function"), 100*o.Full)
+	}
 	if why := counted(score.Causes, x.Causes); why != "" {
 		t.line("causes   %s: %s; errors: %s", name, why, counted(schemas.ErrorClasses, x.Errors))
 	}

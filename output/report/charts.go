@@ -45,6 +45,27 @@ type tableRow struct {
 	Cells []plotRow
 }
 
+// dot is one point of a plot, in thousandths of its width and height, from the left and the top.
+type dot struct{ X, Y int }
+
+// mostDots bounds the plot of one model.
+const mostDots = 1500
+
+// dotsOf are the functions of the solutions by their length (on a logarithmic scale, 1000 words at the right end) and by what
+// the answers have of them, the whole at the top: Commit0's Figure 5.
+func dotsOf(lines []score.Line) (out []dot) {
+	for _, l := range lines {
+		for _, o := range l.Overlaps {
+			if len(out) == mostDots {
+				return out
+			}
+			x := math.Log10(float64(max(1, min(o.Words, 1000)))) / 3
+			out = append(out, dot{thousandths(x), full - thousandths(o.Share)})
+		}
+	}
+	return out
+}
+
 const full = 1000
 
 func part(n, of int) int {

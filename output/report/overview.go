@@ -15,6 +15,7 @@ import (
 
 // modelRow is the figures of one model.
 type modelRow struct {
+	Dots     []dot // a function of a solution in an answer each
 	Name     string
 	Rates    []plotRow
 	Figures  []fact
@@ -53,6 +54,12 @@ func modelOf(m score.Model) modelRow {
 	for _, k := range slices.Sorted(maps.Keys(x.PassAt)) {
 		e := x.PassAt[k]
 		add(fmt.Sprintf("pass@%d", k), "%s (%.1f–%.1f, %s)", percent(e.Rate), 100*e.Low, 100*e.High, plural(e.Tasks, "task"))
+	}
+	if o := x.Memory; o != nil {
+		add("Memorisation: phrases of the solutions' functions", "%s of %s, %s whole", percent(o.Overlap), plural(o.Functions, "function"), percent(o.Full))
+		for _, part := range o.ByLength {
+			add("Memorisation, functions of "+part.Words+" words", "%s of %s, %s whole", percent(part.Overlap), plural(part.Functions, "function"), percent(part.Full))
+		}
 	}
 	if l := x.Library; l != nil {
 		r.Rates = append(r.Rates, rateRow("Libraries: score", l.Score, plural(l.Tasks, "task")), rateRow("Libraries: pass rate", l.PassRate, plural(l.Tasks, "task")))

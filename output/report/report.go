@@ -173,6 +173,13 @@ func (p *page) grade(g *score.Grades, tasks map[string]bool) error {
 	for _, l := range g.ToReview() {
 		p.Review = append(p.Review, reviewRow{anchor(l.Instance), short(l.Instance, mostName), short(l.Model, mostName), l.Sample, usesOf(l)})
 	}
+	of := map[string][]score.Line{}
+	for _, l := range g.Lines {
+		of[l.Model] = append(of[l.Model], l)
+	}
+	for i, name := range p.modelNames {
+		p.Models[i].Dots = dotsOf(of[name])
+	}
 	p.Breakdowns = resolvedBy(g.Models, p.Tasks)
 	for _, v := range schemas.Verdicts {
 		p.Verdicts = append(p.Verdicts, string(v))

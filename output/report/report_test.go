@@ -70,6 +70,7 @@ func gradesOf(t testing.TB, d *output.Dataset, models map[string][]schemas.Verdi
 			g := schemas.Grade{Prediction: p, Verdict: v, Applied: schemas.AppliedExact, Files: r.Benchmint.Parts[schemas.PartCode], Detail: "as told <b>"}
 			g.F2P, g.P2P = &schemas.Score{Want: 1, Passed: 1}, &schemas.Score{Want: 5, Passed: 5}
 			g.Uses = []schemas.Use{{Path: "a.py", Line: 3, What: "gc", Why: "finds every object"}}
+			g.Overlaps = []schemas.Overlap{{Path: "a.py", Function: "f", Words: 40, Share: 0.5}}
 			if v != schemas.VerdictPass {
 				g.F2P = &schemas.Score{Want: 1, Missed: r.FailToPass}
 				g.Tampered = []string{"conftest.py"}

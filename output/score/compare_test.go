@@ -125,6 +125,21 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestMemory: each function counts once, by the length of the solution's.
+func TestMemory(t *testing.T) {
+	t.Parallel()
+	tasks, answers := rowsOf("m", "+", "-")
+	answers[0].Grade.Overlaps = []schemas.Overlap{{Function: "a", Words: 12, Share: 1}, {Function: "b", Words: 60, Share: 0.5}}
+	answers[1].Grade.Overlaps = []schemas.Overlap{{Function: "a", Words: 19, Share: 0}}
+	want := &Memory{Functions: 3, Overlap: 0.5, Full: 1. / 3, ByLength: []MemoryPart{{"below 20", 2, 0.5, 0.5}, {"50-99", 1, 0.5, 0}}}
+	if diff := cmp.Diff(want, Of(tasks, answers).Memory); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if m := Of(rowsOf("m", "+")).Memory; m != nil {
+		t.Errorf("of nothing: %+v", m)
+	}
+}
+
 func TestCauseOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

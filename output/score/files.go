@@ -280,17 +280,18 @@ type Line struct {
 	Detail   string          `json:"detail,omitempty"`
 	// Read is what there is to say of how the prediction was read, Mended what its patch was graded without, and Left
 	// the files that it names without their content.
-	Read   []string       `json:"read,omitempty"`
-	Mended []string       `json:"mended,omitempty"`
-	Left   []string       `json:"left_out,omitempty"`
-	F2P    *schemas.Score `json:"FAIL_TO_PASS,omitempty"`
-	P2P    *schemas.Score `json:"PASS_TO_PASS,omitempty"`
-	Why      map[string]string `json:"why,omitempty"` // as Grade.Why
+	Read   []string          `json:"read,omitempty"`
+	Mended []string          `json:"mended,omitempty"`
+	Left   []string          `json:"left_out,omitempty"`
+	F2P    *schemas.Score    `json:"FAIL_TO_PASS,omitempty"`
+	P2P    *schemas.Score    `json:"PASS_TO_PASS,omitempty"`
+	Why    map[string]string `json:"why,omitempty"` // as Grade.Why
 	// Class is what went wrong, and Cause what that means for the lists; "" where the prediction is resolved.
 	Class    schemas.ErrorClass `json:"class,omitempty"`
 	Cause    Cause              `json:"cause,omitempty"`
 	Tampered []string           `json:"tampered,omitempty"`
 	Files    []string           `json:"files,omitempty"`
+	Overlaps []schemas.Overlap  `json:"overlaps,omitempty"`
 	Uses     []schemas.Use      `json:"uses,omitempty"`
 	Tokens   int64              `json:"total_tokens,omitempty"`
 	Input    int64              `json:"input_tokens,omitempty"`
@@ -313,7 +314,7 @@ func (e Evaluation) Lines() []Line {
 		l := Line{
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
 			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Why: g.Why, Class: g.Class, Cause: CauseOf(g), Tampered: g.Tampered, Files: g.Files,
-			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Input: g.Prediction.InputTokens, Output: g.Prediction.OutputTokens, Turns: g.Prediction.Turns, Cost: g.Prediction.Cost, Service: g.Service, Uses: g.Uses,
+			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Input: g.Prediction.InputTokens, Output: g.Prediction.OutputTokens, Turns: g.Prediction.Turns, Cost: g.Prediction.Cost, Service: g.Service, Overlaps: g.Overlaps, Uses: g.Uses,
 		}
 		if a.Task.Kind == schemas.KindLibrary {
 			s := a.Task.LibraryScore(g)

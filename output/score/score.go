@@ -88,6 +88,7 @@ type Metrics struct {
 	// their content.
 	Mended  int      `json:"mended"`
 	LeftOut int      `json:"left_out"`
+	Memory  *Memory  `json:"memory,omitempty"`  // nil where no answer is compared
 	Library *Library `json:"library,omitempty"` // nil where no task is one
 	Service *Service `json:"service,omitempty"` // likewise
 }
@@ -160,7 +161,7 @@ func Of(tasks []Task, all []Answer) Metrics {
 			precision, recall := overlap(a.Grade.Files, a.Task.Files)
 			return precision == 1 && recall == 1
 		}),
-		MeanEffort: effortOf(all), PassAt: g.passAt(), Verdicts: map[schemas.Verdict]int{}, Errors: map[schemas.ErrorClass]int{}, Causes: map[Cause]int{}, Library: g.library(), Service: g.service(),
+		MeanEffort: effortOf(all), PassAt: g.passAt(), Verdicts: map[schemas.Verdict]int{}, Errors: map[schemas.ErrorClass]int{}, Causes: map[Cause]int{}, Memory: memoryOf(all), Library: g.library(), Service: g.service(),
 	}
 	m.PooledError = math.Sqrt(m.Resolved.Rate * (1 - m.Resolved.Rate) / float64(max(1, m.Resolved.Whole)))
 	for _, a := range all {

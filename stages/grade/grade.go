@@ -16,6 +16,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/clock"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/overlap"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/patch"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -151,6 +152,7 @@ func (g *Grader) applied(ctx context.Context, d *prepared, text []byte, grade *s
 		grade.Applied = schemas.AppliedOffset
 	}
 	grade.Files = g.codeFiles(d.task.Trees.B, predicted)
+	grade.Overlaps = overlap.Of(d.task.Trees.B, d.task.Trees.G, predicted, g.codeFiles(d.task.Trees.B, d.task.Trees.G), overlap.Words)
 	guarded, tampered, err := guard{g.rules, d.bench.Lang, d.start.loads}.put(ctx, predicted, d.task.Trees)
 	grade.Tampered = tampered
 	if errors.Is(err, patch.ErrConflict) || errors.Is(err, tree.ErrUnsafe) || errors.Is(err, tree.ErrTooLarge) {
