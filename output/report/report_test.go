@@ -204,6 +204,7 @@ var allowed = map[string]string{
 	"section": "id class tabindex aria-labelledby aria-label", "nav": "class aria-label", "a": "href rel", "h1": "id", "h2": "", "h3": "", "p": "class", "code": "", "small": "", "br": "",
 	"dl": "class", "dt": "", "dd": "", "div": "class id role tabindex aria-label hidden", "article": "class", "details": "open class", "summary": "", "span": "class", "pre": "class",
 	"ins": "", "del": "", "table": "class id", "caption": "class", "thead": "class", "tbody": "", "tr": "data-kind data-language data-verdicts", "th": "scope class data-sort", "td": "class",
+	"figure": "", "figcaption": "", "circle": "cx cy r",
 	"svg": "class viewbox viewBox preserveAspectRatio preserveaspectratio aria-hidden", "rect": "class x y width height", "label": "", "input": "id type autocomplete spellcheck", "select": "id",
 	"option": "value", "button": "type id", "output": "id for",
 }
