@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
@@ -98,6 +99,10 @@ func (r evalResult) model(t *printer, m score.Model) {
 	}
 	if l := x.Library; l != nil {
 		t.line("library  %s: score %.1f %% (pass rate %.1f %%, with nothing done %.1f %%; means over %s)", name, 100*l.Score, 100*l.PassRate, 100*l.ZeroWork, plural(l.Tasks, "task"))
+	}
+	if c := m.CutOff; c != nil {
+		t.line("cut-off  %s (%s): %.1f %% of %s before it, %.1f %% of %d after it: %+.1f %% (%+.1f to %+.1f)", name, c.Model.CutOff.Format(time.DateOnly),
+			100*c.Before.Rate, plural(c.Before.Tasks, "task"), 100*c.After.Rate, c.After.Tasks, 100*c.Difference, 100*c.Low, 100*c.High)
 	}
 	if o := x.Memory; o != nil {
 		t.line("memory   %s: %.1f %% of the phrases of %s of the solutions (of 10 words), %.1f %% of these are whole", name, 100*o.Overlap, plural(o.Functions, "function"), 100*o.Full)

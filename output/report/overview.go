@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/schemas"
@@ -54,6 +55,14 @@ func modelOf(m score.Model) modelRow {
 	for _, k := range slices.Sorted(maps.Keys(x.PassAt)) {
 		e := x.PassAt[k]
 		add(fmt.Sprintf("pass@%d", k), "%s (%.1f–%.1f, %s)", percent(e.Rate), 100*e.Low, 100*e.High, plural(e.Tasks, "task"))
+	}
+	if c := m.CutOff; c != nil {
+		r.Rates = append(r.Rates, shareRow("Before the cut-off ("+c.Model.CutOff.Format(time.DateOnly)+")", c.Before), shareRow("After the cut-off", c.After))
+		add("Resolved before less after the cut-off", "%+.1f %% (%+.1f to %+.1f)", 100*c.Difference, 100*c.Low, 100*c.High)
+		add("Says the cut-off", "%s", visible(c.Source))
+		for _, x := range c.Months {
+			add("Resolved of "+x.Month, "%s", shareRow("", x.Resolved).Text)
+		}
 	}
 	if o := x.Memory; o != nil {
 		add("Memorisation: phrases of the solutions' functions", "%s of %s, %s whole", percent(o.Overlap), plural(o.Functions, "function"), percent(o.Full))

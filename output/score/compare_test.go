@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/cutoff"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -122,6 +124,45 @@ func TestCompare(t *testing.T) {
 	}
 	if p := signTest(1, 9); math.Abs(p-22./1024) > 1e-9 {
 		t.Errorf("1 against 9: p = %v", p)
+	}
+}
+
+// TestCutOff: of two models one knows what came before its cut-off.
+func TestCutOff(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2025, 1, 31, 23, 59, 59, 0, time.UTC)
+	words := make([]string, 20)
+	for i := range words {
+		words[i] = "-+"[i%2 : i%2+1]
+	}
+	tasks, fair := rowsOf("fair", words...)
+	for i := range words {
+		words[i] = map[bool]string{true: "+", false: "-"}[i < 10]
+	}
+	_, knows := rowsOf("knows (agent)", words...)
+	e := evaluationOf(tasks, append(fair, knows...)...)
+	for i, task := range tasks {
+		task.CreatedAt = at.AddDate(0, 0, i-9)
+		e.Tasks[task.Instance] = task
+	}
+	e.Tasks["undated"] = Task{Instance: "undated"}
+	e.CutOffs = cutoff.Models{{Name: "fair", CutOff: at}, {Name: "knows", CutOff: at}}
+	models := e.Figures().Models
+	got := models[0].CutOff
+	if got.Before.Part != 5 || got.After.Part != 5 || got.Before.Whole != 10 || got.After.Whole != 10 || got.Difference != 0 || got.Low >= 0 || got.High <= 0 || got.Undated != 1 {
+		t.Errorf("fair: %+v", got)
+	}
+	// 10 of 10 against 0 of 10: Wilson's 0.7225 to 1 and 0 to 0.2775.
+	got = models[1].CutOff
+	if low := 1 - math.Hypot(1-0.7225, 0.2775); got.Difference != 1 || math.Abs(got.Low-low) > 1e-3 || got.High != 1 {
+		t.Errorf("knows: %+v, want from %.4f", got, low)
+	}
+	if m := got.Months; len(m) != 2 || m[0].Month != "2025-01" || m[0].Resolved.Part != 10 || m[1].Resolved.Whole != 10 {
+		t.Errorf("months: %+v", m)
+	}
+	e.CutOffs = nil
+	if e.Figures().Models[0].CutOff != nil {
+		t.Error("a cut-off that nobody gave")
 	}
 }
 

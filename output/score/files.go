@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/cutoff"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -25,6 +26,7 @@ type Evaluation struct {
 	Faults  []Fault
 	// Answered has the figures of each model over the tasks that it answers, not over all.
 	Answered bool
+	CutOffs  cutoff.Models // of models; nil for none
 }
 
 // Figures are what metrics.json holds.
@@ -51,7 +53,8 @@ type Model struct {
 	Breakdowns []Breakdown `json:"breakdowns"`
 	Faults     int         `json:"faults"` // predictions without a verdict, for no fault of theirs
 	// LeftOut counts the tasks that the figures are not over because none of the model's predictions for them has a verdict.
-	LeftOut int `json:"left_out,omitempty"`
+	LeftOut int     `json:"left_out,omitempty"`
+	CutOff  *CutOff `json:"cutoff,omitempty"` // nil where none is known
 }
 
 // Figures are the figures of each model, by name, and of each pair of them.
@@ -68,7 +71,7 @@ func (e Evaluation) Figures() Figures {
 		for _, t := range tasks {
 			over[m][t.Instance] = true
 		}
-		out.Models = append(out.Models, Model{Model: m, Metrics: Of(tasks, answers), Breakdowns: Breakdowns(tasks, answers), Faults: faults, LeftOut: left})
+		out.Models = append(out.Models, Model{Model: m, Metrics: Of(tasks, answers), Breakdowns: Breakdowns(tasks, answers), Faults: faults, LeftOut: left, CutOff: cutOff(e.CutOffs, m, tasks, answers)})
 	}
 	for i, a := range models {
 		for _, b := range models[i+1:] {
