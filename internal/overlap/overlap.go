@@ -4,7 +4,7 @@
 // A word is a run of letters, digits and underscores, or any other character that is no blank. A phrase is n words of a
 // function's body in a row. Those that the base's function of this name has too tell nothing, and are left out: an answer that does
 // nothing has none of the others, and the solution itself has all. A function with fewer than n words is one phrase.
-// The paper defines neither words nor the share; these are ours.
+// The paper defines neither words nor the share; these are ours. It never says where an answer has its words from.
 //
 //	all := overlap.Of(base, gold, answer, []string{"slug.go"}, overlap.Words)
 //	all[0].Share // 1 where slug.go's function is the solution's, word by word
