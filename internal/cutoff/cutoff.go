@@ -4,6 +4,8 @@
 //     cutoff: 2024-10-01       # the last day of the training data; a month (2024-10) is its last day
 //     released: 2025-08-07     # may be left out
 //     source: https://example.com/model-card   # who says so
+//
+// It never looks a model up: what the file does not say is not known.
 package cutoff
 
 import (
