@@ -1,9 +1,10 @@
 // Package cutoff reads a file that says until when models have seen the world.
 //
-//   - name: gpt-5              # as predictions name it; agents and settings in brackets after it are left out
-//     cutoff: 2024-10-01       # the last day of the training data; a month (2024-10) is its last day
-//     released: 2025-08-07     # may be left out
-//     source: https://example.com/model-card   # who says so
+//	# models.yaml
+//	- name: gpt-5           # as predictions name it; agents and settings in brackets after it are left out
+//	  cutoff: 2024-10-01    # the last day of the training data; a month (2024-10) is its last day
+//	  released: 2025-08-07  # may be left out
+//	  source: https://example.com/model-card   # who says so
 //
 // It never looks a model up: what the file does not say is not known.
 package cutoff
