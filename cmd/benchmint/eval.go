@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
-	"github.com/benchmint/benchmint/internal/cutoff"
+	"github.com/benchmint/benchmint/internal/modelfile"
 	"github.com/benchmint/benchmint/internal/predictions"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
@@ -34,7 +34,7 @@ type evalFlags struct {
 	regrade   bool
 	answered  bool
 	models    string // file
-	cutOffs   cutoff.Models
+	known     modelfile.Models
 	listening
 }
 
@@ -58,7 +58,7 @@ func newEval(p *program) *cobra.Command {
 			}
 			if f.models != "" {
 				var err error
-				if f.cutOffs, err = cutoff.Read(f.models); err != nil {
+				if f.known, err = modelfile.Read(f.models); err != nil {
 					return unmet("--models: %w", err)
 				}
 			}
@@ -78,7 +78,7 @@ func newEval(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&f.nop, "nop", false, "grade a patch that adds a meaningless file: no task may resolve")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "refuse patches whose lines have moved or that must be mended")
 	cmd.Flags().BoolVar(&f.regrade, "regrade", false, "score the saved results of --output again, with the dataset's lists; nothing is run")
-	cmd.Flags().StringVar(&f.models, "models", "", "YAML `FILE` with the cut-off of models (name, cutoff, released, source): what each resolves before and after it")
+	cmd.Flags().StringVar(&f.models, "models", "", "YAML `FILE` of what is known of models (name, cutoff, scores, source): what each resolves before and after its cut-off")
 	cmd.Flags().BoolVar(&f.answered, "answered", false, "give the figures of a model over the tasks that it answers, not over all of the dataset")
 	p.override(cmd, "sandbox", "sandbox.kind", "`KIND` to grade in: docker or bwrap (default: as the rows say)")
 	p.overrideShort(cmd, "jobs", "j", "proof.parallel", "`N` predictions at one time")
@@ -178,7 +178,7 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 	settings := e.settings()
 	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: e.observe}, tasks, s.Blobs, settings)
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions, Answered: e.answered, CutOffs: e.cutOffs}), evalTools(w), e.address != "")
+	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions, Answered: e.answered, Known: e.known}), evalTools(w), e.address != "")
 	options := e.runOptions(e.config, runFlags{})
 	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
 	var workers *post

@@ -62,6 +62,9 @@ func (r evalResult) print(t *printer, summary pipeline.Summary) error {
 		t.line("against  %s less %s: %+.1f %% (%+.1f to %+.1f) over %s; ahead in %d, behind in %d (p = %.2g)", visible(c.Model), visible(c.With),
 			100*c.Difference, 100*c.Low, 100*c.High, plural(c.Tasks, "task"), c.Ahead, c.Behind, c.P)
 	}
+	if len(r.Relations) > 0 {
+		t.line("relation over models: %s", relations(r.Relations))
+	}
 	if r.Unread > 0 {
 		t.line("unread   %s (said above)", plural(r.Unread, "prediction"))
 	}
@@ -104,6 +107,9 @@ func (r evalResult) model(t *printer, m score.Model) {
 		t.line("cut-off  %s (%s): %.1f %% of %s before it, %.1f %% of %d after it: %+.1f %% (%+.1f to %+.1f)", name, c.Model.CutOff.Format(time.DateOnly),
 			100*c.Before.Rate, plural(c.Before.Tasks, "task"), 100*c.After.Rate, c.After.Tasks, 100*c.Difference, 100*c.Low, 100*c.High)
 	}
+	if len(m.Relations) > 0 {
+		t.line("relation %s: %s", name, relations(m.Relations))
+	}
 	if o := x.Memory; o != nil {
 		t.line("memory   %s: %.1f %% of the phrases of %s of the solutions (of 10 words), %.1f %% of these are whole", name, 100*o.Overlap, plural(o.Functions, "function"), 100*o.Full)
 	}
@@ -116,6 +122,19 @@ func (r evalResult) model(t *printer, m score.Model) {
 	if x.ToReview > 0 {
 		t.line("look at  %s: %s with PASS that can reach the tests (uses in %s)", name, plural(x.ToReview, "prediction"), score.ResultsFile)
 	}
+}
+
+// relations are Pearson's r of each.
+func relations(all []score.Relation) string {
+	var out []string
+	for _, r := range all {
+		one := fmt.Sprintf("%s with %s r = %.2f (n = %d", r.Of, r.With, r.R, r.N)
+		if r.P != nil {
+			one += fmt.Sprintf(", p = %.2g", *r.P)
+		}
+		out = append(out, one+")")
+	}
+	return strings.Join(out, "; ")
 }
 
 func percents(rates []float64) string {

@@ -34,7 +34,7 @@ func (e evaluator) regrade(ctx context.Context, dataset string) (err error) {
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
-	out := score.Evaluation{Dataset: d.Manifest.Name, Tasks: tasks.Scored(), Answered: e.answered, CutOffs: e.cutOffs}
+	out := score.Evaluation{Dataset: d.Manifest.Name, Tasks: tasks.Scored(), Answered: e.answered, Known: e.known}
 	for step, err := range s.Each(stages.Grade) {
 		if err != nil {
 			return err

@@ -118,7 +118,7 @@ func (t *trial) test(ctx context.Context, w work, wanted func(lang.Test) bool, c
 			if err != nil {
 				return tried{}, err
 			}
-			_, _ = t.stderr.Write([]byte(visible(string(log)) + "\n"))
+			t.say("%s", strings.TrimRight(string(log), "\r\n"))
 		}
 	}
 	out := triedOf(w.id, w.folder, got, t.took(w.id))

@@ -64,6 +64,9 @@ func modelOf(m score.Model) modelRow {
 			add("Resolved of "+x.Month, "%s", shareRow("", x.Resolved).Text)
 		}
 	}
+	for _, x := range m.Relations {
+		add("r of "+visible(x.Of)+" with "+x.With, "%s", relationText(x))
+	}
 	if o := x.Memory; o != nil {
 		add("Memorisation: phrases of the solutions' functions", "%s of %s, %s whole", percent(o.Overlap), plural(o.Functions, "function"), percent(o.Full))
 		for _, part := range o.ByLength {
@@ -102,6 +105,13 @@ func modelOf(m score.Model) modelRow {
 		}
 	}
 	return r
+}
+
+func relationText(r score.Relation) string {
+	if r.P == nil {
+		return fmt.Sprintf("%.2f over %d", r.R, r.N)
+	}
+	return fmt.Sprintf("%.2f over %d (p = %.2g)", r.R, r.N, *r.P)
 }
 
 // comparisonOf is one model held against another.

@@ -90,6 +90,7 @@ type page struct {
 	Models      []modelRow
 	Over        string // which tasks the figures are over
 	Comparisons []comparisonRow
+	Relations   []fact // over models
 	Review      []reviewRow
 	Breakdowns  []table
 	Rows        []listRow
@@ -166,6 +167,9 @@ func (p *page) grade(g *score.Grades, tasks map[string]bool) error {
 	p.Over = "Rates are over all tasks of the dataset: one without an answer counts as not resolved."
 	if g.Over == score.OverAnswered {
 		p.Over = "Rates are over the tasks that a model answers, not over all of the dataset."
+	}
+	for _, x := range g.Relations {
+		p.Relations = append(p.Relations, fact{visible(x.Of) + " with " + x.With, relationText(x)})
 	}
 	for _, c := range g.Comparisons {
 		p.Comparisons = append(p.Comparisons, comparisonOf(c))

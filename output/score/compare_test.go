@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/benchmint/benchmint/internal/cutoff"
+	"github.com/benchmint/benchmint/internal/modelfile"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -146,7 +146,7 @@ func TestCutOff(t *testing.T) {
 		e.Tasks[task.Instance] = task
 	}
 	e.Tasks["undated"] = Task{Instance: "undated"}
-	e.CutOffs = cutoff.Models{{Name: "fair", CutOff: at}, {Name: "knows", CutOff: at}}
+	e.Known = modelfile.Models{{Name: "fair", CutOff: at}, {Name: "knows", CutOff: at}}
 	models := e.Figures().Models
 	got := models[0].CutOff
 	if got.Before.Part != 5 || got.After.Part != 5 || got.Before.Whole != 10 || got.After.Whole != 10 || got.Difference != 0 || got.Low >= 0 || got.High <= 0 || got.Undated != 1 {
@@ -160,9 +160,35 @@ func TestCutOff(t *testing.T) {
 	if m := got.Months; len(m) != 2 || m[0].Month != "2025-01" || m[0].Resolved.Part != 10 || m[1].Resolved.Whole != 10 {
 		t.Errorf("months: %+v", m)
 	}
-	e.CutOffs = nil
+	e.Known = nil
 	if e.Figures().Models[0].CutOff != nil {
 		t.Error("a cut-off that nobody gave")
+	}
+}
+
+// TestRelation: RES-Q's correlation of its rates with MMLU, which the paper prints as 0.73 with p = 0.00054: 18 pairs, both settings
+// pooled.
+func TestRelation(t *testing.T) {
+	t.Parallel()
+	mmlu := []float64{88.3, 88.7, 86.5, 86.8, 86.4, 81.9, 79.2, 82, 82.3}
+	resq := []float64{58, 46, 37, 36, 30, 30, 26, 20, 16}
+	small := []float64{51, 36, 34, 32, 30, 27, 29, 20, 18}
+	r, ok := relation("mmlu", "resolved", append(append([]float64{}, mmlu...), mmlu...), append(append([]float64{}, resq...), small...))
+	if !ok || r.N != 18 || math.Abs(r.R-0.733) > 5e-4 || r.P == nil || math.Abs(*r.P-0.00054) > 5e-6 {
+		t.Errorf("%+v (%v)", r, r.P)
+	}
+	if r, ok := relation("mmlu", "resolved", mmlu, resq); !ok || r.P != nil {
+		t.Errorf("of nine: %+v", r)
+	}
+	if _, ok := relation("x", "y", []float64{1, 1, 1}, []float64{0, 1, 0}); ok {
+		t.Error("a relation with what is the same everywhere")
+	}
+	tasks, answers := rowsOf("m", "+", "-", "+", "-")
+	for i := range answers {
+		answers[i].Grade.Prediction.Turns = int64(10 - 5*(i%2))
+	}
+	if got := evaluationOf(tasks, answers...).Figures().Models[0].Relations; len(got) != 1 || got[0].Of != "turns" || got[0].R != 1 {
+		t.Errorf("turns: %+v", got)
 	}
 }
 

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/benchmint/benchmint/internal/cutoff"
+	"github.com/benchmint/benchmint/internal/modelfile"
 )
 
 // CutOff is what a model resolves of the tasks from before the end of its training data, and of those from after it. The date of a
 // task is that of its work (created_at).
 type CutOff struct {
-	cutoff.Model
+	modelfile.Model
 	Before Share `json:"before"`
 	After  Share `json:"after"`
 	// Difference is the rate before less that after, Low and High its interval of 95 % (Newcombe 1998, method 10). An interval
@@ -31,9 +31,9 @@ type Month struct {
 }
 
 // cutOff is that of a model, nil where the file has no entry for it.
-func cutOff(all cutoff.Models, model string, tasks []Task, answers []Answer) *CutOff {
+func cutOff(all modelfile.Models, model string, tasks []Task, answers []Answer) *CutOff {
 	m, ok := all.Of(model)
-	if !ok {
+	if !ok || m.CutOff.IsZero() {
 		return nil
 	}
 	out := &CutOff{Model: m, Months: []Month{}}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/cutoff"
+	"github.com/benchmint/benchmint/internal/modelfile"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -26,7 +26,7 @@ type Evaluation struct {
 	Faults  []Fault
 	// Answered has the figures of each model over the tasks that it answers, not over all.
 	Answered bool
-	CutOffs  cutoff.Models // of models; nil for none
+	Known    modelfile.Models // what is known of models; nil for nothing
 }
 
 // Figures are what metrics.json holds.
@@ -37,6 +37,7 @@ type Figures struct {
 	Over        string       `json:"over"`
 	Models      []Model      `json:"models"`      // by name
 	Comparisons []Comparison `json:"comparisons"` // of each pair of models, over the tasks that both are over
+	Relations   []Relation   `json:"relations"`   // over models, from three on
 }
 
 // Tasks that figures are over. Those of which a model has predictions, but none that could be graded for a fault of the machine, are
@@ -55,6 +56,8 @@ type Model struct {
 	// LeftOut counts the tasks that the figures are not over because none of the model's predictions for them has a verdict.
 	LeftOut int     `json:"left_out,omitempty"`
 	CutOff  *CutOff `json:"cutoff,omitempty"` // nil where none is known
+	// Relations are over the model's answers.
+	Relations []Relation `json:"relations,omitempty"`
 }
 
 // Figures are the figures of each model, by name, and of each pair of them.
@@ -71,8 +74,9 @@ func (e Evaluation) Figures() Figures {
 		for _, t := range tasks {
 			over[m][t.Instance] = true
 		}
-		out.Models = append(out.Models, Model{Model: m, Metrics: Of(tasks, answers), Breakdowns: Breakdowns(tasks, answers), Faults: faults, LeftOut: left, CutOff: cutOff(e.CutOffs, m, tasks, answers)})
+		out.Models = append(out.Models, Model{Model: m, Metrics: Of(tasks, answers), Breakdowns: Breakdowns(tasks, answers), Faults: faults, LeftOut: left, CutOff: cutOff(e.Known, m, tasks, answers), Relations: relationsOf(answers)})
 	}
+	out.Relations = modelRelations(out.Models, e.Known)
 	for i, a := range models {
 		for _, b := range models[i+1:] {
 			var both []Task

@@ -10,7 +10,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/benchmint/benchmint/internal/cutoff"
+	"github.com/benchmint/benchmint/internal/modelfile"
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -32,7 +32,7 @@ type Config struct {
 	Predictions map[string]schemas.Prediction
 	// Answered has the figures over the tasks that a model answers, not over all.
 	Answered bool
-	CutOffs  cutoff.Models // of models; nil for none
+	Known    modelfile.Models // what is known of models; nil for nothing
 }
 
 // Fingerprint is what the files depend on beside the grades; where they are kept is not part of it.
@@ -42,8 +42,8 @@ func (c Config) Fingerprint() any {
 		Tasks       map[string]score.Task
 		Predictions map[string]schemas.Prediction
 		Answered    bool
-		CutOffs     cutoff.Models
-	}{c.Dataset, c.Tasks, c.Predictions, c.Answered, c.CutOffs}
+		Known       modelfile.Models
+	}{c.Dataset, c.Tasks, c.Predictions, c.Answered, c.Known}
 }
 
 // Scorer is the stage.
@@ -56,7 +56,7 @@ func New(c Config) *Scorer { return &Scorer{c} }
 
 // Run writes the files of the evaluation.
 func (s *Scorer) Run(_ context.Context, done iter.Seq2[schemas.Grade, error], ended pipeline.Ended) error {
-	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, CutOffs: s.CutOffs}
+	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, Known: s.Known}
 	for g, err := range done {
 		if err != nil {
 			return err

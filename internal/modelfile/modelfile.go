@@ -1,19 +1,25 @@
-// Package cutoff reads a file that says until when models have seen the world.
+// Package modelfile reads what is known of models: until when they have seen the world, and what other benchmarks say of them.
 //
 //	# models.yaml
 //	- name: gpt-5           # as predictions name it; agents and settings in brackets after it are left out
 //	  cutoff: 2024-10-01    # the last day of the training data; a month (2024-10) is its last day
 //	  released: 2025-08-07  # may be left out
+//	  scores: {mmlu: 88.7}  # of other benchmarks; may be left out
 //	  source: https://example.com/model-card   # who says so
 //
+// An entry has a cutoff, or scores, or both.
+//
 // It never looks a model up: what the file does not say is not known.
-package cutoff
+package modelfile
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,10 +33,11 @@ import (
 
 // Model is one entry.
 type Model struct {
-	Name     string    `json:"name"`
-	CutOff   time.Time `json:"cutoff"`            // the end of the last day, UTC
-	Released time.Time `json:"released,omitzero"` // zero where it is not said
-	Source   string    `json:"source"`
+	Name     string             `json:"name"`
+	CutOff   time.Time          `json:"cutoff,omitzero"`   // the end of the last day, UTC; zero where it is not said
+	Released time.Time          `json:"released,omitzero"` // zero where it is not said
+	Source   string             `json:"source"`
+	Scores   map[string]float64 `json:"scores,omitempty"`
 }
 
 // Models are the entries of a file.
@@ -74,24 +81,25 @@ func Read(name string) (Models, error) {
 	return out, nil
 }
 
-var keys = []string{"name", "cutoff", "released", "source"}
+var keys = []string{"name", "cutoff", "released", "scores", "source"}
 
 // modelOf reads one entry. line is that of what is wrong.
 func modelOf(n ast.Node) (m Model, line int, err error) {
-	var pairs []*ast.MappingValueNode
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		pairs = n.Values
-	case *ast.MappingValueNode:
-		pairs = []*ast.MappingValueNode{n}
-	default:
-		return m, 0, fmt.Errorf("an entry has name, cutoff and source")
+	pairs := pairsOf(n)
+	if pairs == nil {
+		return m, 0, errors.New("an entry has name, cutoff and source")
 	}
 	values := map[string]string{}
 	for _, p := range pairs {
 		key, at := p.Key.GetToken().Value, p.Key.GetToken().Position.Line
 		if !slices.Contains(keys, key) {
 			return m, at, fmt.Errorf("unknown key %q%s", key, cmp.Or(nearest.Hint(key, keys), " (known: "+strings.Join(keys, ", ")+")"))
+		}
+		if key == "scores" {
+			if m.Scores, err = scoresOf(p.Value); err != nil {
+				return m, at, err
+			}
+			continue
 		}
 		value, ok := p.Value.(ast.ScalarNode)
 		if !ok {
@@ -111,12 +119,42 @@ func modelOf(n ast.Node) (m Model, line int, err error) {
 		}
 	}
 	m.Name, m.Source = values["name"], values["source"]
-	for _, key := range []string{"name", "cutoff", "source"} {
+	for _, key := range []string{"name", "source"} {
 		if values[key] == "" {
 			return m, 0, fmt.Errorf("%s is missing", key)
 		}
 	}
+	if m.CutOff.IsZero() && len(m.Scores) == 0 {
+		return m, 0, errors.New("cutoff is missing, and so are scores")
+	}
 	return m, 0, nil
+}
+
+// scoresOf are the figures of other benchmarks, by name.
+func scoresOf(n ast.Node) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, p := range pairsOf(n) {
+		name := p.Key.GetToken().Value
+		v, err := strconv.ParseFloat(p.Value.GetToken().Value, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("scores: %s: %q is no number", name, p.Value.GetToken().Value)
+		}
+		out[name] = v
+	}
+	if len(out) == 0 {
+		return nil, errors.New("scores holds figures by the name of a benchmark: {mmlu: 88.7}")
+	}
+	return out, nil
+}
+
+func pairsOf(n ast.Node) []*ast.MappingValueNode {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}
+	}
+	return nil
 }
 
 // dayOf is the end of a day, or of the last day of a month.
