@@ -155,21 +155,7 @@ func TestLookListens(t *testing.T) {
 // lookedBy is an interpreter with the frameworks that lookPins names.
 func lookedBy(t *testing.T, python string) runner {
 	t.Helper()
-	r := runnerFor(t, python, map[string]string{"3.13": "9.0.1", "3.7": "5.4.3"}[python])
-	venvs.Lock()
-	defer venvs.Unlock()
-	done := filepath.Join(filepath.Dir(r.python), "looked")
-	if _, err := os.Stat(done); err == nil {
-		return r
-	}
-	args := append([]string{"pip", "install", "-q", "--python", r.python}, lookPins[python]...)
-	if out, err := exec.Command("uv", args...).CombinedOutput(); err != nil {
-		t.Skipf("SKIP: the frameworks for CPython %s cannot be had: %v: %s", python, err, out)
-	}
-	if err := os.WriteFile(done, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return runnerFor(t, python, map[string]string{"3.13": "9.0.1", "3.7": "5.4.3"}[python], lookPins[python]...)
 }
 
 // lookedStart is one process with the hook.

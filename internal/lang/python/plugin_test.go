@@ -55,12 +55,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// runnerFor gives a runner, or skips loudly.
-func runnerFor(t *testing.T, python, pytest string) runner {
+// runnerFor gives a runner, with more packages beside pytest, or skips loudly. Runners with other packages are others.
+func runnerFor(t *testing.T, python, pytest string, more ...string) runner {
 	t.Helper()
 	venvs.Lock()
 	defer venvs.Unlock()
 	name := python + "-" + pytest
+	if len(more) > 0 {
+		name += "-" + schemas.DigestBytes([]byte(strings.Join(more, " "))).Short()
+	}
 	if r, ok := venvs.made[name]; ok {
 		return r
 	}
@@ -82,11 +85,11 @@ func runnerFor(t *testing.T, python, pytest string) runner {
 		r.python, r.env = base, []string{"PYTHONPATH=" + dir}
 		commands = [][]string{{base, "-m", "pip", "install", "-q", "--target", dir, "pytest==" + pytest}}
 	} else {
-		commands = [][]string{{"uv", "venv", "-q", "--python", base, dir}, {"uv", "pip", "install", "-q", "--python", r.python, "pytest==" + pytest}}
+		commands = [][]string{{"uv", "venv", "-q", "--python", base, dir}, append([]string{"uv", "pip", "install", "-q", "--python", r.python, "pytest==" + pytest}, more...)}
 	}
 	for _, c := range commands {
 		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("SKIP: pytest %s for CPython %s cannot be had: %v: %s", pytest, python, err, out)
+			t.Skipf("SKIP: pytest %s %v for CPython %s cannot be had: %v: %s", pytest, more, python, err, out)
 		}
 	}
 	venvs.made[name] = r
