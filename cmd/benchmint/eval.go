@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/internal/predictions"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -167,6 +168,10 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	reviews, err := score.ReadReviews(e.output)
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
 	var seeds []pipeline.Record
 	for _, id := range slices.Sorted(maps.Keys(given.Predictions)) {
 		one := given.Predictions[id]
@@ -178,7 +183,7 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 	settings := e.settings()
 	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: e.observe}, tasks, s.Blobs, settings)
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions, Answered: e.answered, Known: e.known}), evalTools(w), e.address != "")
+	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions, Answered: e.answered, Known: e.known, Reviews: reviews}), evalTools(w), e.address != "")
 	options := e.runOptions(e.config, runFlags{})
 	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
 	var workers *post

@@ -34,7 +34,11 @@ func (e evaluator) regrade(ctx context.Context, dataset string) (err error) {
 	if err := s.Lock(); err != nil {
 		return lockedOr(err)
 	}
-	out := score.Evaluation{Dataset: d.Manifest.Name, Tasks: tasks.Scored(), Answered: e.answered, Known: e.known}
+	reviews, err := score.ReadReviews(e.output)
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	out := score.Evaluation{Dataset: d.Manifest.Name, Tasks: tasks.Scored(), Answered: e.answered, Known: e.known, Reviews: reviews}
 	for step, err := range s.Each(stages.Grade) {
 		if err != nil {
 			return err

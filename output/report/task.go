@@ -388,6 +388,9 @@ func answerOf(l score.Line) answer {
 	}
 	var f facts
 	f.add("Cause", string(l.Cause))
+	if l.Review != nil {
+		f.add("Note", l.Review.Note)
+	}
 	f.add("Error", string(l.Class))
 	f.add("Limit", string(l.Limit))
 	f.add("Applied", l.Applied)

@@ -13,10 +13,20 @@ const (
 	CauseIncomplete Cause = "incomplete" // it misses tests of FAIL_TO_PASS alone
 	CauseRegressive Cause = "regressive" // it misses tests of PASS_TO_PASS alone
 	CauseBoth       Cause = "both"       // it misses tests of both lists
+	// CauseMisunderstood is what a person says of it.
+	CauseMisunderstood Cause = "misunderstood"
 )
 
 // Causes lists them.
-var Causes = []Cause{CauseUnapplied, CauseLimit, CauseIncomplete, CauseRegressive, CauseBoth}
+var Causes = []Cause{CauseUnapplied, CauseLimit, CauseIncomplete, CauseRegressive, CauseBoth, CauseMisunderstood}
+
+// cause is that of an answer that is not resolved: what a person says comes first.
+func (a Answer) cause() Cause {
+	if a.Review.Misunderstood {
+		return CauseMisunderstood
+	}
+	return CauseOf(a.Grade)
+}
 
 // CauseOf is the cause of a grade; "" of one that is resolved.
 func CauseOf(g schemas.Grade) Cause {

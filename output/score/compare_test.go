@@ -23,7 +23,7 @@ func rowsOf(model string, words ...string) (tasks []Task, out []Answer) {
 			if c == '+' {
 				v = schemas.VerdictPass
 			}
-			out = append(out, Answer{t, schemas.Grade{Prediction: schemas.Prediction{Instance: id, Model: model, Sample: n}, Verdict: v}})
+			out = append(out, Answer{Task: t, Grade: schemas.Grade{Prediction: schemas.Prediction{Instance: id, Model: model, Sample: n}, Verdict: v}})
 		}
 	}
 	return tasks, out

@@ -26,6 +26,7 @@ type Evaluation struct {
 	Faults  []Fault
 	// Answered has the figures of each model over the tasks that it answers, not over all.
 	Answered bool
+	Reviews  Reviews          // of people
 	Known    modelfile.Models // what is known of models; nil for nothing
 }
 
@@ -111,6 +112,7 @@ func (e Evaluation) of(model string) (answers []Answer, tasks []Task, faults, le
 	has, faulty := map[string]bool{}, map[string]bool{}
 	for _, a := range e.Answers {
 		if a.Grade.Prediction.Model == model {
+			a.Review = e.Reviews[a.Grade.ID()]
 			answers = append(answers, a)
 			has[a.Task.Instance] = true
 		}
@@ -296,6 +298,7 @@ type Line struct {
 	// Class is what went wrong, and Cause what that means for the lists; "" where the prediction is resolved.
 	Class    schemas.ErrorClass `json:"class,omitempty"`
 	Cause    Cause              `json:"cause,omitempty"`
+	Review   *Review            `json:"review,omitempty"` // of a person
 	Tampered []string           `json:"tampered,omitempty"`
 	Files    []string           `json:"files,omitempty"`
 	Overlaps []schemas.Overlap  `json:"overlaps,omitempty"`
@@ -322,6 +325,9 @@ func (e Evaluation) Lines() []Line {
 			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
 			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Why: g.Why, Class: g.Class, Cause: CauseOf(g), Tampered: g.Tampered, Files: g.Files,
 			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Input: g.Prediction.InputTokens, Output: g.Prediction.OutputTokens, Turns: g.Prediction.Turns, Cost: g.Prediction.Cost, Service: g.Service, Overlaps: g.Overlaps, Uses: g.Uses,
+		}
+		if r, ok := e.Reviews[g.ID()]; ok && !l.Resolved {
+			l.Review, l.Cause = &r, Answer{Grade: g, Review: r}.cause()
 		}
 		if a.Task.Kind == schemas.KindLibrary {
 			s := a.Task.LibraryScore(g)
@@ -378,7 +384,14 @@ func (e Evaluation) Write(dir string) error {
 		}
 		lines = append(append(lines, b...), '\n')
 	}
-	return replace(filepath.Join(dir, ResultsFile), lines)
+	if err := replace(filepath.Join(dir, ResultsFile), lines); err != nil {
+		return err
+	}
+	review, err := e.review()
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", ReviewFile, err)
+	}
+	return replace(filepath.Join(dir, ReviewFile), review)
 }
 
 // replace writes a file beside the old one, and puts it in its place.

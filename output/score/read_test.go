@@ -14,7 +14,7 @@ import (
 func TestWriteThenRead(t *testing.T) {
 	t.Parallel()
 	of := func(model string, v schemas.Verdict) Answer {
-		return Answer{Task{Instance: "a__b-1", Language: "go"}, schemas.Grade{Verdict: v, Prediction: schemas.Prediction{Instance: "a__b-1", Model: model}, P2P: &schemas.Score{Want: 2, Missed: []string{"x", "y"}}}}
+		return Answer{Task: Task{Instance: "a__b-1", Language: "go"}, Grade: schemas.Grade{Verdict: v, Prediction: schemas.Prediction{Instance: "a__b-1", Model: model}, P2P: &schemas.Score{Want: 2, Missed: []string{"x", "y"}}}}
 	}
 	e := evaluation([]Answer{of("one", schemas.VerdictPass), of("two", schemas.VerdictFail)})
 	e.Faults = []Fault{{Prediction: schemas.Prediction{Instance: "a__b-1", Model: "two", Sample: 1}, Why: "disk full"}}

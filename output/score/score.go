@@ -41,8 +41,9 @@ type Task struct {
 
 // Answer is a graded prediction beside its task.
 type Answer struct {
-	Task  Task
-	Grade schemas.Grade
+	Task   Task
+	Grade  schemas.Grade
+	Review Review // of a person
 }
 
 // Metrics are the figures of a model over some tasks: those of the dataset, or a part of them. Each task counts once, however
@@ -169,7 +170,7 @@ func Of(tasks []Task, all []Answer) Metrics {
 		m.Verdicts[g.Verdict]++
 		if !resolved(a) {
 			m.Errors[cmp.Or(g.Class, schemas.ClassOther)]++
-			m.Causes[CauseOf(g)]++
+			m.Causes[a.cause()]++
 		}
 		precision, recall := overlap(g.Files, a.Task.Files)
 		m.FilePrecision += precision

@@ -33,6 +33,7 @@ type Config struct {
 	// Answered has the figures over the tasks that a model answers, not over all.
 	Answered bool
 	Known    modelfile.Models // what is known of models; nil for nothing
+	Reviews  score.Reviews    // of people
 }
 
 // Fingerprint is what the files depend on beside the grades; where they are kept is not part of it.
@@ -43,7 +44,8 @@ func (c Config) Fingerprint() any {
 		Predictions map[string]schemas.Prediction
 		Answered    bool
 		Known       modelfile.Models
-	}{c.Dataset, c.Tasks, c.Predictions, c.Answered, c.Known}
+		Reviews     score.Reviews
+	}{c.Dataset, c.Tasks, c.Predictions, c.Answered, c.Known, c.Reviews}
 }
 
 // Scorer is the stage.
@@ -56,7 +58,7 @@ func New(c Config) *Scorer { return &Scorer{c} }
 
 // Run writes the files of the evaluation.
 func (s *Scorer) Run(_ context.Context, done iter.Seq2[schemas.Grade, error], ended pipeline.Ended) error {
-	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, Known: s.Known}
+	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, Known: s.Known, Reviews: s.Reviews}
 	for g, err := range done {
 		if err != nil {
 			return err
