@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output"
 	htmlreport "github.com/benchmint/benchmint/output/report"
 	"github.com/benchmint/benchmint/output/score"
@@ -59,6 +60,13 @@ func (p *program) report(f reportFlags, dataset string) error {
 			return unmet("--eval %s: %w", f.eval, err)
 		}
 		r.Grades = len(grades.Lines)
+		if store.Exists(filepath.Join(f.eval, "store")) {
+			blobs, err := blob.Open(filepath.Join(f.eval, "store", "blobs"))
+			if err != nil {
+				return unmet("--eval %s: %w", f.eval, err)
+			}
+			grades.PatchOf = blobs.Get
+		}
 	}
 	var page bytes.Buffer
 	if err := htmlreport.Write(&page, d, grades); err != nil {

@@ -223,6 +223,9 @@ func (p *page) verdicts(l *listRow, id string) {
 				continue
 			}
 			count[verdictOf(x)]++
+			if x.Cause != "" {
+				words = append(words, fmt.Sprintf("%d:%s", i, x.Cause))
+			}
 			l.Answers++
 			if x.Resolved {
 				l.Resolved++

@@ -38,13 +38,14 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 
 // What the page shows at most; what is cut says where the whole is.
 const (
-	mostPatch = 64 << 10 // bytes of one patch
-	mostText  = 32 << 10 // bytes of a statement
-	mostLock  = 8 << 10  // bytes of a lock file
-	mostTests = 200      // of one class in one task
-	mostName  = 300      // bytes of a test's, file's or model's name
-	mostWhy   = 600      // bytes of a failing assertion
-	mostMiss  = 20       // tests that an answer misses
+	mostPatch  = 64 << 10 // bytes of one patch
+	mostAnswer = 8 << 10  // bytes of the patch of an answer
+	mostText   = 32 << 10 // bytes of a statement
+	mostLock   = 8 << 10  // bytes of a lock file
+	mostTests  = 200      // of one class in one task
+	mostName   = 300      // bytes of a test's, file's or model's name
+	mostWhy    = 600      // bytes of a failing assertion
+	mostMiss   = 20       // tests that an answer misses
 )
 
 // Write writes the page of a dataset; grades may be nil. What cannot be read of a task's
@@ -100,6 +101,7 @@ type page struct {
 	dataset     *output.Dataset
 	modelNames  []string // in the order of Models
 	linesOfTask map[string][]score.Line
+	patchOf     func(schemas.Digest) ([]byte, error)
 }
 
 // reviewRow is one answer that passes and uses what can reach the tests.
@@ -148,7 +150,7 @@ func hash(text string) string {
 
 // grade takes the grades in. Those of another dataset are refused.
 func (p *page) grade(g *score.Grades, tasks map[string]bool) error {
-	p.Graded, p.linesOfTask = true, map[string][]score.Line{}
+	p.Graded, p.linesOfTask, p.patchOf = true, map[string][]score.Line{}, g.PatchOf
 	models := map[string]bool{}
 	for _, m := range g.Models {
 		models[m.Model] = true
@@ -189,6 +191,9 @@ func (p *page) grade(g *score.Grades, tasks map[string]bool) error {
 		p.Verdicts = append(p.Verdicts, string(v))
 	}
 	p.Verdicts = append(p.Verdicts, noVerdict, noAnswer)
+	for _, c := range score.Causes {
+		p.Verdicts = append(p.Verdicts, string(c))
+	}
 	return nil
 }
 

@@ -479,3 +479,25 @@ func TestEqualTestsShareALine(t *testing.T) {
 		t.Errorf("%d parents, %d names, note %q", last.Count, len(names), last.Note)
 	}
 }
+
+// TestAnswerPatch: the patch of an answer stands beside what it came to, with the files that only it or only the gold patch changes; one
+// that is not there any more is left out.
+func TestAnswerPatch(t *testing.T) {
+	t.Parallel()
+	d := read(t)
+	g := gradesOf(t, d, map[string][]schemas.Verdict{"m": {schemas.VerdictFail}})
+	g.Lines[0].Patch, g.Lines[0].Files = "sha256:1", []string{"beyond.py"}
+	g.PatchOf = func(schemas.Digest) ([]byte, error) {
+		return []byte("diff --git a/beyond.py b/beyond.py\n--- a/beyond.py\n+++ b/beyond.py\n@@ -1 +1 @@\n-old <b>\n+new <b>\n"), nil
+	}
+	page := string(write(t, d, g))
+	for _, want := range []string{"<summary>Its patch</summary>", "new &lt;b&gt;", "Files beyond the gold patch</dt><dd>beyond.py", "Files of the gold patch that it leaves</dt><dd>" + d.Rows[0].Benchmint.Parts[schemas.PartCode][0], "<option>incomplete</option>", "0:incomplete"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	g.PatchOf = func(schemas.Digest) ([]byte, error) { return nil, os.ErrNotExist }
+	if page := string(write(t, d, g)); strings.Contains(page, "Its patch") {
+		t.Error("a patch that is not there")
+	}
+}

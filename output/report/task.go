@@ -56,6 +56,7 @@ type command struct{ Title, Text string }
 
 // answer is what one prediction came to.
 type answer struct {
+	Patch                 *diff // nil where it is not there
 	Model, Verdict, Class string
 	Sample                int
 	Lines                 []fact
@@ -101,7 +102,9 @@ func (p *page) task(i int) (*taskView, error) {
 	v.provenance(r.Row)
 	v.recipe(env.Recipe)
 	for _, l := range p.linesOfTask[r.InstanceID] {
-		v.Answers = append(v.Answers, answerOf(l))
+		a := answerOf(l)
+		a.beside(l, r.Benchmint.Parts[schemas.PartCode], p.patchOf)
+		v.Answers = append(v.Answers, a)
 	}
 	return v, nil
 }
@@ -376,6 +379,35 @@ func usesOf(l score.Line) []string {
 	}
 	return out
 }
+
+// beside adds the patch of an answer, and which code files it changes beside those of the gold patch.
+func (a *answer) beside(l score.Line, gold []string, patchOf func(schemas.Digest) ([]byte, error)) {
+	var beyond, left []string
+	for _, p := range l.Files {
+		if !slices.Contains(gold, p) {
+			beyond = append(beyond, p)
+		}
+	}
+	for _, p := range gold {
+		if l.Applied != "" && !slices.Contains(l.Files, p) {
+			left = append(left, p)
+		}
+	}
+	f := facts(a.Lines)
+	f.add("Files beyond the gold patch", strings.Join(beyond, ", "))
+	f.add("Files of the gold patch that it leaves", strings.Join(left, ", "))
+	a.Lines = f
+	if patchOf == nil || l.Patch == "" || l.Model == goldModel {
+		return
+	}
+	if text, err := patchOf(l.Patch); err == nil { // a store may have been cleaned
+		d := diffOf(text, mostAnswer, "the evaluation's store")
+		a.Patch = &d
+	}
+}
+
+// goldModel is the model of the tasks' own patches, which stand on the page anyway.
+const goldModel = "gold"
 
 // answerOf says what a prediction came to, and why.
 func answerOf(l score.Line) answer {

@@ -282,6 +282,7 @@ type Line struct {
 	Instance string          `json:"instance_id"`
 	Model    string          `json:"model_name_or_path"`
 	Sample   int             `json:"sample"`
+	Patch    schemas.Digest  `json:"patch,omitempty"` // blob of the evaluation's store
 	Resolved bool            `json:"resolved"`
 	Verdict  schemas.Verdict `json:"verdict"` // "" where there is none: fault says why
 	Limit    schemas.Reason  `json:"limit,omitempty"`
@@ -322,7 +323,7 @@ func (e Evaluation) Lines() []Line {
 	for _, a := range e.Answers {
 		g := a.Grade
 		l := Line{
-			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Resolved: g.Verdict == schemas.VerdictPass,
+			Instance: g.Prediction.Instance, Model: g.Prediction.Model, Sample: g.Prediction.Sample, Patch: g.Prediction.Patch, Resolved: g.Verdict == schemas.VerdictPass,
 			Verdict: g.Verdict, Limit: g.Limit, Applied: g.Applied, Detail: g.Detail, F2P: g.F2P, P2P: g.P2P, Why: g.Why, Class: g.Class, Cause: CauseOf(g), Tampered: g.Tampered, Files: g.Files,
 			Read: g.Prediction.Read, Mended: g.Mended, Left: g.Left, Tokens: g.Prediction.Tokens, Input: g.Prediction.InputTokens, Output: g.Prediction.OutputTokens, Turns: g.Prediction.Turns, Cost: g.Prediction.Cost, Service: g.Service, Overlaps: g.Overlaps, Uses: g.Uses,
 		}

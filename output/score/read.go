@@ -42,6 +42,8 @@ type Grades struct {
 	Figures // metrics.json
 	// Lines are those of results.jsonl, in its order: the first is line 1 of the file.
 	Lines []Line
+	// PatchOf gives the patch of a line; nil where the evaluation's store is not there.
+	PatchOf func(schemas.Digest) ([]byte, error)
 }
 
 // Read reads the folder that an evaluation wrote. What is not as Write writes it is an

@@ -55,7 +55,7 @@ func TestReviews(t *testing.T) {
 		"":                           "review.csv:1: EOF",
 		"id,note\n":                  `review.csv:1: column "misunderstood" is missing`,
 		head + "a,,,,ja,\n":          `review.csv:2: misunderstood is "ja", not yes or no`,
-		head + "a,,,,,\na,,,,yes,n":  "",
+		head + "a,,,,,\na,,,,yes,n":  "review.csv:3: a is given more than once",
 		head + "a,,,,yes,\na,,,,,\n": "review.csv:3: a is given more than once",
 		head + "a,b\n":               "record on line 2: wrong number of fields",
 	} {
