@@ -16,7 +16,7 @@ import (
 
 // reportFlags are the flags of report.
 type reportFlags struct {
-	eval   string
+	evals  []string
 	output string
 }
 
@@ -31,7 +31,7 @@ func newReport(p *program) *cobra.Command {
 			return p.report(f, args[0])
 		},
 	}
-	cmd.Flags().StringVar(&f.eval, "eval", "", "`FOLDER` that benchmint eval wrote: its grades are shown")
+	cmd.Flags().StringArrayVar(&f.evals, "eval", nil, "`FOLDER` that benchmint eval wrote: its grades are shown; once or more")
 	cmd.Flags().StringVar(&f.output, "output", "report.html", "`FILE` of the page")
 	return cmd
 }
@@ -42,6 +42,20 @@ type reportResult struct {
 	Tasks  int    `json:"tasks"`
 	Grades int    `json:"grades"`
 	Bytes  int    `json:"bytes"`
+}
+
+// gradesIn are those of an evaluation, with its patches where its store is there.
+func gradesIn(dir string) (*score.Grades, error) {
+	grades, err := score.Read(dir)
+	if err != nil || !store.Exists(filepath.Join(dir, "store")) {
+		return grades, err
+	}
+	blobs, err := blob.Open(filepath.Join(dir, "store", "blobs"))
+	if err != nil {
+		return nil, err
+	}
+	grades.PatchOf = blobs.Get
+	return grades, nil
 }
 
 func (p *program) report(f reportFlags, dataset string) error {
@@ -55,18 +69,17 @@ func (p *program) report(f reportFlags, dataset string) error {
 	p.sayFormat(dataset, d.Manifest)
 	r := reportResult{Output: filepath.Clean(f.output), Tasks: len(d.Rows)}
 	var grades *score.Grades
-	if f.eval != "" {
-		if grades, err = score.Read(f.eval); err != nil {
-			return unmet("--eval %s: %w", f.eval, err)
+	for _, dir := range f.evals {
+		one, err := gradesIn(dir)
+		if err != nil {
+			return unmet("--eval %s: %w", dir, err)
+		}
+		if grades == nil {
+			grades = one
+		} else if err := grades.Add(one); err != nil {
+			return unmet("--eval %s: %w", dir, err)
 		}
 		r.Grades = len(grades.Lines)
-		if store.Exists(filepath.Join(f.eval, "store")) {
-			blobs, err := blob.Open(filepath.Join(f.eval, "store", "blobs"))
-			if err != nil {
-				return unmet("--eval %s: %w", f.eval, err)
-			}
-			grades.PatchOf = blobs.Get
-		}
 	}
 	var page bytes.Buffer
 	if err := htmlreport.Write(&page, d, grades); err != nil {

@@ -79,6 +79,36 @@ func Read(dir string) (*Grades, error) {
 	return g, nil
 }
 
+// Add takes the models of another evaluation of the same tasks beside those of this one. Models of two evaluations are not compared with
+// each other: for that one evaluation reads the predictions of both.
+func (g *Grades) Add(other *Grades) error {
+	if g.Over != other.Over {
+		return fmt.Errorf("its figures are over %s tasks, those of the one before over %s", other.Over, g.Over)
+	}
+	for _, m := range other.Models {
+		if slices.ContainsFunc(g.Models, func(x Model) bool { return x.Model == m.Model }) {
+			return fmt.Errorf("model %q is in another evaluation, too", m.Model)
+		}
+	}
+	first, second := g.PatchOf, other.PatchOf
+	g.Models, g.Lines, g.Comparisons = append(g.Models, other.Models...), append(g.Lines, other.Lines...), append(g.Comparisons, other.Comparisons...)
+	slices.SortStableFunc(g.Models, func(a, b Model) int { return strings.Compare(a.Model, b.Model) })
+	g.Relations = modelRelations(g.Models, nil)
+	switch {
+	case first == nil:
+		g.PatchOf = second
+	case second != nil:
+		g.PatchOf = func(d schemas.Digest) ([]byte, error) {
+			b, err := first(d)
+			if err != nil {
+				b, err = second(d)
+			}
+			return b, err
+		}
+	}
+	return nil
+}
+
 // ToReview are the lines of predictions that pass and use what can reach their tests.
 func (g *Grades) ToReview() []Line {
 	var out []Line
