@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/overlap"
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
@@ -111,7 +112,7 @@ func (r evalResult) model(t *printer, m score.Model) {
 		t.line("relation %s: %s", name, relations(m.Relations))
 	}
 	if o := x.Memory; o != nil {
-		t.line("memory   %s: %.1f %% of the phrases of %s of the solutions (of 10 words), %.1f %% of these are whole", name, 100*o.Overlap, plural(o.Functions, "function"), 100*o.Full)
+		t.line("memory   %s: has %.1f %% of the solutions' phrases of %d words (%s, %.1f %% whole)", name, 100*o.Overlap, overlap.Words, plural(o.Functions, "function"), 100*o.Full)
 	}
 	if why := counted(score.Causes, x.Causes); why != "" {
 		t.line("causes   %s: %s; errors: %s", name, why, counted(schemas.ErrorClasses, x.Errors))
