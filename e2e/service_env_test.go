@@ -51,12 +51,12 @@ func TestServiceEnv(t *testing.T) {
 	dockerfile := strings.NewReplacer("@IMAGE@", row.Benchmint.Service.BaseImage, "@PYTHON@", row.Benchmint.Toolchain.Version).Replace(ownDockerfile)
 	handlers := regexp.MustCompile(`(?ms)^diff --git a/app\.py .*?(?:^diff --git |\z)`).FindString(row.Patch)
 	handlers = strings.TrimSuffix(handlers, "diff --git ")
-	answers := []struct{ name, patch, want string }{
-		{"his own", handlers + added("Dockerfile", dockerfile), "S1 100.0 % (1 of 1 start), S2 100.0 % of these"},
-		{"handlers alone", handlers, "S1 0.0 % (0 of 1 start), S2 0.0 % of these; path_missing 1"},
-		{"dockerfile alone", added("Dockerfile", dockerfile), "S1 100.0 % (1 of 1 start), S2 0.0 % of these; logic 1"},
-		{"another image", handlers + added("Dockerfile", "FROM python:3.12\n"), "S1 0.0 % (0 of 1 start), S2 0.0 % of these; other 1"},
-		{"no such package", handlers + added("Dockerfile", strings.ReplaceAll(dockerfile, "-r requirements.txt", "flask==999.1")), "S1 0.0 % (0 of 1 start), S2 0.0 % of these; dependency_missing 1"},
+	answers := []struct{ name, patch, stages, errors string }{
+		{"his own", handlers + added("Dockerfile", dockerfile), "S1 100.0 % (1 of 1 start), S2 100.0 % of these", ""},
+		{"handlers alone", handlers, "S1 0.0 % (0 of 1 start), S2 0.0 % of these", "path_missing"},
+		{"dockerfile alone", added("Dockerfile", dockerfile), "S1 100.0 % (1 of 1 start), S2 0.0 % of these", "logic"},
+		{"another image", handlers + added("Dockerfile", "FROM python:3.12\n"), "S1 0.0 % (0 of 1 start), S2 0.0 % of these", "other"},
+		{"no such package", handlers + added("Dockerfile", strings.ReplaceAll(dockerfile, "-r requirements.txt", "flask==999.1")), "S1 0.0 % (0 of 1 start), S2 0.0 % of these", "dependency_missing"},
 	}
 	var lines strings.Builder
 	for _, a := range answers {
@@ -70,9 +70,15 @@ func TestServiceEnv(t *testing.T) {
 		t.Fatal(err)
 	}
 	said = b.must(t, "eval", "out", "answers.jsonl", "--gold")
-	for _, a := range append(answers, struct{ name, patch, want string }{name: "gold", want: "S1 100.0 % (1 of 1 start), S2 100.0 % of these"}) {
-		if want := "service  " + a.name + ": " + a.want + "\n"; !strings.Contains(said, want) {
-			t.Errorf("no %q in\n%s", want, tail(said))
+	for _, a := range append(answers, struct{ name, patch, stages, errors string }{name: "gold", stages: "S1 100.0 % (1 of 1 start), S2 100.0 % of these"}) {
+		wants := []string{"service  " + a.name + ": " + a.stages + ", over those whose environment the solver makes\n"}
+		if a.errors != "" {
+			wants = append(wants, "; errors: "+a.errors+" 1\n")
+		}
+		for _, want := range wants {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: no %q in\n%s", a.name, want, tail(said))
+			}
 		}
 	}
 }
