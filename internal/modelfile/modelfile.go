@@ -101,21 +101,8 @@ func modelOf(n ast.Node) (m Model, line int, err error) {
 			}
 			continue
 		}
-		value, ok := p.Value.(ast.ScalarNode)
-		if !ok {
-			return m, at, fmt.Errorf("%s is a word or a date", key)
-		}
-		values[key] = value.GetToken().Value
-		if key == "cutoff" || key == "released" {
-			day, err := dayOf(values[key])
-			if err != nil {
-				return m, at, fmt.Errorf("%s: %w", key, err)
-			}
-			if key == "cutoff" {
-				m.CutOff = day
-			} else {
-				m.Released = day
-			}
+		if values[key], err = m.take(key, p.Value); err != nil {
+			return m, at, err
 		}
 	}
 	m.Name, m.Source = values["name"], values["source"]
@@ -128,6 +115,25 @@ func modelOf(n ast.Node) (m Model, line int, err error) {
 		return m, 0, errors.New("cutoff is missing, and so are scores")
 	}
 	return m, 0, nil
+}
+
+// take reads a word or a date.
+func (m *Model) take(key string, n ast.Node) (string, error) {
+	value, ok := n.(ast.ScalarNode)
+	if !ok {
+		return "", fmt.Errorf("%s is a word or a date", key)
+	}
+	text := value.GetToken().Value
+	into := map[string]*time.Time{"cutoff": &m.CutOff, "released": &m.Released}[key]
+	if into == nil {
+		return text, nil
+	}
+	day, err := dayOf(text)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", key, err)
+	}
+	*into = day
+	return text, nil
 }
 
 // scoresOf are the figures of other benchmarks, by name.

@@ -56,33 +56,8 @@ func modelOf(m score.Model) modelRow {
 		e := x.PassAt[k]
 		add(fmt.Sprintf("pass@%d", k), "%s (%.1f–%.1f, %s)", percent(e.Rate), 100*e.Low, 100*e.High, plural(e.Tasks, "task"))
 	}
-	if c := m.CutOff; c != nil {
-		r.Rates = append(r.Rates, shareRow("Before the cut-off ("+c.Model.CutOff.Format(time.DateOnly)+")", c.Before), shareRow("After the cut-off", c.After))
-		add("Resolved before less after the cut-off", "%+.1f %% (%+.1f to %+.1f)", 100*c.Difference, 100*c.Low, 100*c.High)
-		add("Says the cut-off", "%s", visible(c.Source))
-		for _, x := range c.Months {
-			add("Resolved of "+x.Month, "%s", shareRow("", x.Resolved).Text)
-		}
-	}
-	for _, x := range m.Relations {
-		add("r of "+visible(x.Of)+" with "+x.With, "%s", relationText(x))
-	}
-	if o := x.Memory; o != nil {
-		add("Memorisation: phrases of the solutions' functions", "%s of %s, %s whole", percent(o.Overlap), plural(o.Functions, "function"), percent(o.Full))
-		for _, part := range o.ByLength {
-			add("Memorisation, functions of "+part.Words+" words", "%s of %s, %s whole", percent(part.Overlap), plural(part.Functions, "function"), percent(part.Full))
-		}
-	}
-	if l := x.Library; l != nil {
-		r.Rates = append(r.Rates, rateRow("Libraries: score", l.Score, plural(l.Tasks, "task")), rateRow("Libraries: pass rate", l.PassRate, plural(l.Tasks, "task")))
-		add("Libraries: pass rate with nothing done", "%s", percent(l.ZeroWork))
-	}
-	if s := x.Service; s != nil {
-		r.stages("Services", s.All)
-		if s.Environment != nil {
-			r.stages("Services whose environment the solver makes", *s.Environment)
-		}
-	}
+	r.signs(m, add)
+	r.kinds(x, add)
 	for _, c := range score.Causes {
 		if n := x.Causes[c]; n > 0 {
 			add("Not resolved, cause: "+string(c), "%d", n)
@@ -112,6 +87,45 @@ func relationText(r score.Relation) string {
 		return fmt.Sprintf("%.2f over %d", r.R, r.N)
 	}
 	return fmt.Sprintf("%.2f over %d (p = %.2g)", r.R, r.N, *r.P)
+}
+
+// adder adds a figure in words.
+type adder func(name, form string, args ...any)
+
+// signs are what speaks for or against a model's having seen the tasks, and what goes with resolving them.
+func (r *modelRow) signs(m score.Model, add adder) {
+	x := m.Metrics
+	if c := m.CutOff; c != nil {
+		r.Rates = append(r.Rates, shareRow("Before the cut-off ("+c.Model.CutOff.Format(time.DateOnly)+")", c.Before), shareRow("After the cut-off", c.After))
+		add("Resolved before less after the cut-off", "%+.1f %% (%+.1f to %+.1f)", 100*c.Difference, 100*c.Low, 100*c.High)
+		add("Says the cut-off", "%s", visible(c.Source))
+		for _, x := range c.Months {
+			add("Resolved of "+x.Month, "%s", shareRow("", x.Resolved).Text)
+		}
+	}
+	for _, x := range m.Relations {
+		add("r of "+visible(x.Of)+" with "+x.With, "%s", relationText(x))
+	}
+	if o := x.Memory; o != nil {
+		add("Memorisation: phrases of the solutions' functions", "%s of %s, %s whole", percent(o.Overlap), plural(o.Functions, "function"), percent(o.Full))
+		for _, part := range o.ByLength {
+			add("Memorisation, functions of "+part.Words+" words", "%s of %s, %s whole", percent(part.Overlap), plural(part.Functions, "function"), percent(part.Full))
+		}
+	}
+}
+
+// kinds are the figures of libraries and services.
+func (r *modelRow) kinds(x score.Metrics, add adder) {
+	if l := x.Library; l != nil {
+		r.Rates = append(r.Rates, rateRow("Libraries: score", l.Score, plural(l.Tasks, "task")), rateRow("Libraries: pass rate", l.PassRate, plural(l.Tasks, "task")))
+		add("Libraries: pass rate with nothing done", "%s", percent(l.ZeroWork))
+	}
+	if s := x.Service; s != nil {
+		r.stages("Services", s.All)
+		if s.Environment != nil {
+			r.stages("Services whose environment the solver makes", *s.Environment)
+		}
+	}
 }
 
 // comparisonOf is one model held against another.
