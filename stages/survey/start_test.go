@@ -56,8 +56,9 @@ type host struct {
 	told      string // by the service, beside its route
 	err       error  // of a build that fails, in the place of its own
 	repaired  bool
-	live      []string // layers that are there, each as often as it is leased
-	built     []string // commands of layers that were not there
+	hooked    sandbox.Layer // of the files of a hook, above which nothing builds where step is hookFails
+	live      []string      // layers that are there, each as often as it is leased
+	built     []string      // commands of layers that were not there
 }
 
 func (h *host) Base(context.Context, sandbox.Base) (sandbox.Layer, error) {
@@ -73,13 +74,16 @@ func (h *host) Build(_ context.Context, b sandbox.Build) (sandbox.Layer, sandbox
 	for _, s := range b.Steps {
 		h.built = append(h.built, s.Argv[0])
 		h.repaired = h.repaired || s.Argv[0] == "resolve" && slices.Contains(s.Argv, "help")
-		if s.Argv[0] == "build" && h.step != "" && !h.repaired {
+		if fails := h.step != hookFails || b.Parent.ID == h.hooked.ID; s.Argv[0] == "build" && h.step != "" && !h.repaired && fails {
 			res := sandbox.Result{End: sandbox.Exited, ExitCode: 1, Output: []byte(h.step)}
 			return sandbox.Layer{}, res, &sandbox.BuildError{Step: s, Result: res}
 		}
 	}
 	if b.Lease {
 		h.live = append(h.live, l.ID)
+	}
+	if slices.ContainsFunc(b.Files, func(f sandbox.File) bool { return f.Path == "/hook" }) {
+		h.hooked = l
 	}
 	return l, sandbox.Result{Files: map[string][]byte{langtest.LockPath: []byte("locked")}}, h.err
 }
@@ -130,6 +134,8 @@ func (h *host) Run(_ context.Context, r sandbox.Run) (sandbox.Result, error) {
 		fmt.Fprintf(r.Interactive.Out, "%s %d\n%s", word, len(data), data)
 	}
 }
+
+const hookFails = "undefined: hook"
 
 type releases struct{}
 
@@ -199,6 +205,19 @@ func TestStartBuildsOnce(t *testing.T) {
 				t.Errorf("%v, left: %v", err, h.live)
 			}
 		})
+	}
+}
+
+// TestStartWithoutHook: a program that builds, but not with its hook, is no program that does not build.
+func TestStartWithoutHook(t *testing.T) {
+	t.Parallel()
+	for step, want := range map[string]schemas.Reason{hookFails: schemas.NotStarted, "undefined: x": schemas.NoBuild} {
+		h := &host{step: step}
+		_, _, err := h.start(t, server{step: recipe.Step{Files: []sandbox.File{{Path: "/hook"}}}})
+		var rejected *pipeline.Rejected
+		if !errors.As(err, &rejected) || rejected.Reason != want || !strings.Contains(err.Error(), step) || len(h.live) > 0 {
+			t.Errorf("%s: %v, left: %v", step, err, h.live)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/look"
+	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/relay"
 	"github.com/benchmint/benchmint/internal/routes"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -46,6 +47,7 @@ type trial struct {
 	hooked lang.Hooked
 	stop   func() error
 	built  error // of a state that did not build
+	hook   bool  // it is the program with its hook that did not build
 }
 
 // last is the start that a task is made with: one that got ready, and told nothing that it lacks. Where one got ready, and no
@@ -75,6 +77,8 @@ func (t *trials) last(ctx context.Context, r schemas.Recipe) (trial, error) {
 // ends is what the last start comes to.
 func (t *trials) ends(ctx context.Context, l *trial) error {
 	switch {
+	case l.built != nil && l.hook && t.plain(ctx, l.recipe) == nil:
+		return pipeline.Reject(schemas.NotStarted, "it builds, but not with the hook that has it tell its routes: %v", l.built)
 	case l.built != nil:
 		return l.built
 	case l.not != nil:
@@ -82,6 +86,20 @@ func (t *trials) ends(ctx context.Context, l *trial) error {
 	}
 	l.recipe.Evidence = slices.Concat(l.recipe.Evidence, t.past)
 	return t.ask(ctx, l)
+}
+
+// plain builds the program of a recipe without its hook.
+func (t *trials) plain(ctx context.Context, r schemas.Recipe) error {
+	env, files, err := t.w.env(ctx, t.c, r, recipe.Step{})
+	if err != nil {
+		return err
+	}
+	r.Build = r.Build[:building(r)]
+	_, stop, err := t.w.layer(ctx, env, r, files)
+	if err != nil {
+		return err
+	}
+	return stop()
 }
 
 // next is the recipe of the start after one; false where it is the last.
@@ -201,9 +219,12 @@ func (t *trials) build(ctx context.Context, l *trial, h lang.Hooked) error {
 		all, n := r.Build, building(r)
 		r.Build = all[:n]
 		pipeline.Doing(ctx, "%s, building the service with its hook", t.c.Release.Tag)
-		if parent, l.stop, err = t.w.layer(ctx, parent, r, files); err != nil {
+		built, stop, err := t.w.layer(ctx, parent, r, files)
+		if err != nil {
+			l.hook = true
 			return err
 		}
+		parent, l.stop = built, stop
 		r.Build, files = all[n:], nil
 	}
 	server, stop, err := t.w.state(ctx, t.c, parent, r, files)
