@@ -6,6 +6,7 @@ import (
 
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/score"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // bar is one bar of a plot in thousandths of its width: whole numbers, so that equal
@@ -172,6 +173,33 @@ func resolvedBy(models []score.Model, tasks []plot) []table {
 		out = append(out, t)
 	}
 	return out
+}
+
+// failures say of each model why its answers are not resolved: by cause (FeatBench's Figure 9) and by error (ABC-Bench's Figure 8), each
+// as a share of these answers.
+func failures(models []score.Model) []table {
+	causes, errors := table{Title: "Cause"}, table{Title: "Error"}
+	for i, m := range models {
+		name := short(m.Model, mostName)
+		causes.Heads, errors.Heads = append(causes.Heads, name), append(errors.Heads, name)
+		of := 0
+		for _, n := range m.Metrics.Causes {
+			of += n
+		}
+		count := func(t *table, title string, n int) {
+			r := t.row(title, len(models))
+			if of > 0 {
+				r.Cells[i] = plotRow{Bar: bar{Of: full, Part: part(n, of)}, Text: fmt.Sprintf("%d of %d", n, of)}
+			}
+		}
+		for _, c := range score.Causes {
+			count(&causes, string(c), m.Metrics.Causes[c])
+		}
+		for _, c := range schemas.ErrorClasses {
+			count(&errors, string(c), m.Metrics.Errors[c])
+		}
+	}
+	return []table{causes, errors}
 }
 
 // row finds the row of a value, or adds it.

@@ -58,16 +58,6 @@ func modelOf(m score.Model) modelRow {
 	}
 	r.signs(m, add)
 	r.kinds(x, add)
-	for _, c := range score.Causes {
-		if n := x.Causes[c]; n > 0 {
-			add("Not resolved, cause: "+string(c), "%d", n)
-		}
-	}
-	for _, c := range schemas.ErrorClasses {
-		if n := x.Errors[c]; n > 0 {
-			add("Not resolved, error: "+string(c), "%d", n)
-		}
-	}
 	for _, f := range []struct {
 		name, form string
 		value      float64

@@ -93,6 +93,7 @@ type page struct {
 	Comparisons []comparisonRow
 	Relations   []fact // over models
 	Review      []reviewRow
+	Failures    []table
 	Breakdowns  []table
 	Rows        []listRow
 	Kinds       []string
@@ -186,6 +187,7 @@ func (p *page) grade(g *score.Grades, tasks map[string]bool) error {
 	for i, name := range p.modelNames {
 		p.Models[i].Dots = dotsOf(of[name])
 	}
+	p.Failures = failures(g.Models)
 	p.Breakdowns = resolvedBy(g.Models, p.Tasks)
 	for _, v := range schemas.Verdicts {
 		p.Verdicts = append(p.Verdicts, string(v))
