@@ -24,7 +24,7 @@ type evalResult struct {
 
 // sumUp prints the table of models, and gives the exit code.
 func (e evaluator) sumUp(bad int, summary pipeline.Summary) error {
-	r := evalResult{Output: e.output, Unread: bad, Figures: score.Figures{Models: []score.Model{}, Comparisons: []score.Comparison{}}}
+	r := evalResult{Output: e.output, Unread: bad, Figures: score.Figures{Models: []score.Model{}, Comparisons: []score.Comparison{}, Relations: []score.Relation{}}}
 	if b, err := os.ReadFile(filepath.Join(e.output, score.MetricsFile)); err == nil && summary.Drained {
 		if err := json.Unmarshal(b, &r.Figures); err != nil {
 			return err

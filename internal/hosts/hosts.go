@@ -23,6 +23,12 @@ const (
 	SecurityURL = "http://" + Debian + "/debian-security"
 )
 
+// OfSolutions are the hosts that have a project's later versions: forge and registries. Somebody who solves its tasks must not reach them
+// (Commit0 takes an answer for void that asked the first two).
+func OfSolutions() []string {
+	return []string{"github.com", "raw.githubusercontent.com", "codeload.github.com", PyPI, PyPIFiles, GoProxy}
+}
+
 // Packages is where builds find what is kept beside a dataset: no host, since the build's own
 // proxy answers.
 const Packages = "http://packages.invalid"

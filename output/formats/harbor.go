@@ -15,6 +15,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -142,6 +143,7 @@ func (s *harbor) config(t Task, head string) harborTask {
 		Metadata: map[string]string{
 			"instance_id": t.InstanceID, "repo": t.Repo, "base_commit": t.BaseCommit, "base_commit_hash": head,
 			"language": x.Language, "kind": string(x.Kind), "licence": x.Licence, "created_at": t.CreatedAt,
+			"must_not_reach": strings.Join(hosts.OfSolutions(), " "), // Harbor denies no host by name; whoever runs it can
 		},
 		Agent: harborAgent{Timeout: 60 * minute},
 		Verifier: harborVerifier{
