@@ -314,6 +314,10 @@ func (s *Surveyor) cuts(of schemas.Cut, all []schemas.Group, deploy *schemas.Dep
 
 // kept keeps the recipe of a service, and makes its environment variant where one is asked for.
 func (s *Surveyor) kept(r schemas.Recipe) (recipe schemas.Digest, d *schemas.Deploy, err error) {
+	variant := s.config.Env && !r.Service.Needs(schemas.BrokerSMTP)
+	if s.config.Env && !variant {
+		r.Evidence = append(slices.Clone(r.Evidence), schemas.Evidence{Field: "service.env", Value: "no task with the solver's environment", Source: "it has no sink whose mails the cases could read"})
+	}
 	raw, err := schemas.Canonical(r)
 	if err != nil {
 		return "", nil, fmt.Errorf("writing the recipe of a service: %w", err)
@@ -321,7 +325,7 @@ func (s *Surveyor) kept(r schemas.Recipe) (recipe schemas.Digest, d *schemas.Dep
 	if recipe, err = s.blobs.Put(raw); err != nil {
 		return "", nil, fmt.Errorf("keeping the recipe of a service: %w", err)
 	}
-	if !s.config.Env || r.Service.Needs(schemas.BrokerSMTP) { // an answer has no sink whose mails the suite could read
+	if !variant {
 		return recipe, nil, nil
 	}
 	deploy, files, err := s.starter.Variant(r)
