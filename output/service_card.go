@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -52,6 +53,23 @@ func asked(s contract.Suite, group string) (cases, endpoints int) {
 		}
 	}
 	return cases, len(seen)
+}
+
+// EndpointTests are the judged tests of each endpoint of a service's group, by its name.
+func (r Row) EndpointTests() map[string][]string {
+	x := r.Benchmint.Service
+	if x == nil {
+		return nil
+	}
+	out := map[string][]string{}
+	for _, g := range casesIn([]byte(r.TestPatch)).Groups {
+		for _, c := range g.Cases {
+			if name := c.Endpoint.String(); c.Expect != nil && c.Group == x.Group {
+				out[name] = append(out[name], httpsuite.TestID(g.Name, c))
+			}
+		}
+	}
+	return out
 }
 
 // serviceTally is the section of a card on services.

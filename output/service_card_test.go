@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/patch"
@@ -113,6 +115,10 @@ func TestCasesOfPatch(t *testing.T) {
 	}
 	r := served("python", "flask", "", "content", 0, 1, 3, 1, 1)
 	r.Benchmint.Service.Group, r.Benchmint.Service.Endpoints, r.TestPatch = "books", []schemas.Endpoint{one.Endpoint}, string(diff)
+	want := map[string][]string{"GET /api/books": {httpsuite.TestID("books", one), httpsuite.TestID("books", again)}}
+	if diff := cmp.Diff(want, r.EndpointTests()); diff != "" {
+		t.Errorf("tests of endpoints (-want +got):\n%s", diff)
+	}
 	linted := func() (out string) {
 		l := &linter{row: r}
 		l.service()

@@ -94,7 +94,7 @@ func (r evalResult) model(t *printer, m score.Model) {
 	}
 	if s := x.Service; s != nil {
 		stages := func(of string, s score.Stages) {
-			t.line("service  %s: S1 %.1f %% (%d of %d start), S2 %.1f %% of these, over %s", name, 100*s.S1, s.Starts, s.Answers, 100*s.S2, of)
+			t.line("service  %s: S1 %.1f %% (%d of %d start), S2 %.1f %% of these, %.1f %% of the endpoints work, over %s", name, 100*s.S1, s.Starts, s.Answers, 100*s.S2, 100*s.Endpoints, of)
 		}
 		stages("all services", s.All)
 		if s.Environment != nil {

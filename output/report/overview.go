@@ -130,7 +130,8 @@ func comparisonOf(c score.Comparison) comparisonRow {
 func (r *modelRow) stages(of string, s score.Stages) {
 	r.Rates = append(r.Rates,
 		rateRow(of+": S1", s.S1, fmt.Sprintf("%d of %d build, start and answer", s.Starts, s.Answers)),
-		rateRow(of+": S2", s.S2, fmt.Sprintf("%d of these %d pass every case", s.Functional, s.Starts)))
+		rateRow(of+": S2", s.S2, fmt.Sprintf("%d of these %d pass every case", s.Functional, s.Starts)),
+		rateRow(of+": endpoints", s.Endpoints, "of a task, whose cases all pass"))
 }
 
 // rateRow is a rate without an interval.

@@ -26,7 +26,7 @@ func TaskOf(r output.Located) Task {
 		t.Release = x.First
 	}
 	if x := r.Benchmint.Service; x != nil {
-		t.Framework, t.Category = x.Framework, x.Category
+		t.Framework, t.Category, t.Endpoints = x.Framework, x.Category, r.EndpointTests()
 		if x.BaseImage != "" {
 			t.Variant = schemas.VariantEnv
 		}

@@ -32,6 +32,8 @@ type Task struct {
 	// Framework, Category and Variant are those of a service. The variant is schemas.VariantEnv where the solver makes the
 	// environment.
 	Framework, Category, Variant string
+	// Endpoints are the judged tests of each endpoint of a service's group.
+	Endpoints map[string][]string `json:",omitempty"`
 	// ZeroWork is the share of the tests that count which pass with nothing done, 0 to 1; of a
 	// library only.
 	ZeroWork float64

@@ -1,6 +1,10 @@
 package score
 
-import "github.com/benchmint/benchmint/schemas"
+import (
+	"slices"
+
+	"github.com/benchmint/benchmint/schemas"
+)
 
 // Service is what predictions for services come to, in the two stages of ABC-Bench: over all services, and as that paper
 // has it over those whose environment the solver makes.
@@ -19,6 +23,8 @@ type Stages struct {
 	Functional int     `json:"functional"` // pass every case that counts
 	// S2 is Functional of Starts, 0 to 1; 0 where none starts.
 	S2 float64 `json:"s2"`
+	// Endpoints is the share of the endpoints that work, as a mean over tasks: every case of the group that asks one passes.
+	Endpoints float64 `json:"endpoints"`
 }
 
 // service are the figures of services, nil where no task is one.
@@ -35,6 +41,20 @@ func (g answers) service() *Service {
 	return &out
 }
 
+// working is the share of the endpoints of a service whose cases all pass; 0 where nothing was run.
+func (t Task) working(g schemas.Grade) float64 {
+	if g.F2P == nil || g.P2P == nil {
+		return 0
+	}
+	works := 0
+	for _, tests := range t.Endpoints {
+		works += one(!slices.ContainsFunc(tests, func(id string) bool {
+			return slices.Contains(g.F2P.Missed, id) || slices.Contains(g.P2P.Missed, id)
+		}))
+	}
+	return mean(float64(works), len(t.Endpoints))
+}
+
 func (g answers) stages() Stages {
 	s := Stages{Tasks: len(g.tasks)}
 	for _, t := range g.tasks {
@@ -46,6 +66,7 @@ func (g answers) stages() Stages {
 			}
 		}
 	}
+	s.Endpoints = g.mean(func(a Answer) float64 { return a.Task.working(a.Grade) })
 	s.S1, s.S2 = mean(float64(s.Starts), s.Answers), mean(float64(s.Functional), s.Starts)
 	return s
 }
