@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/contract"
-	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -65,7 +64,7 @@ func (r Row) EndpointTests() map[string][]string {
 	for _, g := range casesIn([]byte(r.TestPatch)).Groups {
 		for _, c := range g.Cases {
 			if name := c.Endpoint.String(); c.Expect != nil && c.Group == x.Group {
-				out[name] = append(out[name], httpsuite.TestID(g.Name, c))
+				out[name] = append(out[name], c.TestID(g.Name))
 			}
 		}
 	}

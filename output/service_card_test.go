@@ -115,7 +115,7 @@ func TestCasesOfPatch(t *testing.T) {
 	}
 	r := served("python", "flask", "", "content", 0, 1, 3, 1, 1)
 	r.Benchmint.Service.Group, r.Benchmint.Service.Endpoints, r.TestPatch = "books", []schemas.Endpoint{one.Endpoint}, string(diff)
-	want := map[string][]string{"GET /api/books": {httpsuite.TestID("books", one), httpsuite.TestID("books", again)}}
+	want := map[string][]string{"GET /api/books": {one.TestID("books"), again.TestID("books")}}
 	if diff := cmp.Diff(want, r.EndpointTests()); diff != "" {
 		t.Errorf("tests of endpoints (-want +got):\n%s", diff)
 	}

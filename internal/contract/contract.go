@@ -72,6 +72,14 @@ type Case struct {
 	Expect *Expect `json:"expect,omitempty"`
 }
 
+// TestFile is the file of the suite that asks what the cases say.
+const TestFile = schemas.SuiteFolder + "/test_func.py"
+
+// TestID is the ID of a judged case of a group in reports and datasets.
+func (c Case) TestID(group string) string {
+	return TestFile + "::test_case[" + group + "-" + c.ID + "]"
+}
+
 // Request is what is sent. A value in Params, Query, Headers and Body, at any depth, is a literal
 // or a reference: an object with the one key "$ref" (a Ref as text), and perhaps "$form", in
 // which %s stands for the value ("Token %s").

@@ -7,7 +7,6 @@ import (
 	"path"
 	"strings"
 
-	"github.com/benchmint/benchmint/internal/contract"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -123,16 +122,11 @@ func listed(unit string, inputs []sandbox.File) []string {
 	for _, g := range suiteOf(files).Groups {
 		for _, c := range g.Cases {
 			if g.Name == unit && c.Expect != nil {
-				out = append(out, TestID(g.Name, c))
+				out = append(out, c.TestID(g.Name))
 			}
 		}
 	}
 	return out
-}
-
-// TestID is the ID of a judged case of a group in reports and datasets.
-func TestID(group string, c contract.Case) string {
-	return funcFile + "::test_case[" + group + "-" + c.ID + "]"
 }
 
 func (c junitCase) test(unit string, r sandbox.Result) testlog.Test {

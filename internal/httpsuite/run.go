@@ -32,7 +32,7 @@ const (
 	testerPython = sandbox.EnvPath + "/venv/bin/python"
 	reportPath   = "/tmp/.benchmint-junit.xml"
 	connectFile  = schemas.SuiteFolder + "/test_connect.py"
-	funcFile     = schemas.SuiteFolder + "/test_func.py"
+	funcFile     = contract.TestFile
 )
 
 // Runner implements lang.Runner for ReportFormat.

@@ -100,7 +100,7 @@ func (p *prover) service() error {
 	endpoints := map[string]bool{}
 	for _, g := range suite.Groups {
 		for _, c := range g.Cases {
-			if g.Name == p.c.Start.Group.Name && c.Expect != nil && fails[httpsuite.TestID(g.Name, c)] {
+			if g.Name == p.c.Start.Group.Name && c.Expect != nil && fails[c.TestID(g.Name)] {
 				own = append(own, c)
 				endpoints[c.Endpoint.String()] = endpoints[c.Endpoint.String()] || p.ofGroup(c.Endpoint)
 			}
