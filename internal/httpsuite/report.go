@@ -104,6 +104,16 @@ func parsed(o lang.Output) process {
 	return p
 }
 
+// Ended says why no later process of a run meets the service, after the one that asks whether it answers: it ended by itself before it
+// answered. "" where they may meet it. Without it each of them would wait as long as a service may take.
+func Ended(o lang.Output) string {
+	asks := o.Run.Serves != nil && o.Run.Command.Env[groupVariable] == ""
+	if r := o.Result; asks && r.ExitCode != 0 && r.Beside != nil && r.Beside.End == sandbox.Exited {
+		return fmt.Sprintf("it ended with status %d", r.Beside.ExitCode)
+	}
+	return ""
+}
+
 // NotServed is the output of a process that was not started, because there is no service to ask.
 func NotServed(run recipe.TestRun, t lang.Tree, why string) lang.Output {
 	return lang.Output{Run: run, Tree: t, Result: sandbox.Result{End: sandbox.Exited, ExitCode: notReady, Output: []byte(notReadyText + why + "\n")}}

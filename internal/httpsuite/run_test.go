@@ -114,6 +114,28 @@ const wholeReport = `<?xml version="1.0" encoding="utf-8"?><testsuites name="pyt
 	`<testcase classname="tests_benchmint.test_func" name="test_case[items-second]" time="0.1"><failure message="sent">sent      GET /second
 expected  status 200</failure></testcase></testsuite></testsuites>`
 
+// TestEnded: after a service that ended before it answered, no group is run for it.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	runs := Runner{}.Runs(service(), suiteTree(t), lang.Select{Number: 1})
+	connect, items := runs[0], runs[2]
+	ended := &sandbox.Served{End: sandbox.Exited, ExitCode: 127}
+	for name, c := range map[string]struct {
+		out  lang.Output
+		want string
+	}{
+		"ended":            {lang.Output{Run: connect, Result: sandbox.Result{ExitCode: 1, Beside: ended}}, "it ended with status 127"},
+		"behind_another":   {lang.Output{Run: connect, Result: sandbox.Result{ExitCode: 0, Beside: ended}}, ""},
+		"does_not_answer":  {lang.Output{Run: connect, Result: sandbox.Result{ExitCode: 1, Beside: &sandbox.Served{}}}, ""},
+		"nothing_is_known": {lang.Output{Run: connect, Result: sandbox.Result{ExitCode: 1}}, ""},
+		"of_a_group":       {lang.Output{Run: items, Result: sandbox.Result{ExitCode: 1, Beside: ended}}, ""},
+	} {
+		if got := Ended(c.out); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 	tree := suiteTree(t)

@@ -71,6 +71,9 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 		m.Wall += out.Result.Wall
 		m.Overhead += out.Result.Overhead
 		outs = append(outs, out)
+		if why := httpsuite.Ended(out); why != "" && at.Unbuilt == "" {
+			at.Unbuilt = why
+		}
 		if out.Result.End != sandbox.Exited {
 			break // the item ends here
 		}
