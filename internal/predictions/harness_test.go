@@ -2,7 +2,6 @@ package predictions_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -81,16 +80,7 @@ func TestHarnesses(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			for name, content := range tc.files {
-				full := filepath.Join(dir, name)
-				if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(full, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			dir := written(t, tc.files)
 			var paths []string
 			for _, p := range tc.paths {
 				paths = append(paths, filepath.Join(dir, p))

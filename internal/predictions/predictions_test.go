@@ -168,16 +168,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			for name, content := range tc.files {
-				full := filepath.Join(dir, name)
-				if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(full, []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			dir := written(t, tc.files)
 			got, faults, err := predictions.Read(filepath.Join(dir, tc.path))
 			if err != nil {
 				t.Fatal(err)
@@ -204,6 +195,22 @@ func TestRead(t *testing.T) {
 			}
 		})
 	}
+}
+
+// written is a folder with files.
+func written(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		full := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func utf16le(s string) string {
