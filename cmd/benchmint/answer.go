@@ -170,7 +170,7 @@ func (a *answered) print(t *printer, whole, logs bool) error {
 	a.missed(t)
 	if a.Gold != nil {
 		t.line("\n%s", t.in(bold, "beside the gold patch"))
-		t.line("    %d lines of the answer's patch begin with + or -, the gold patch has %d of code", changedLines(a.Patch), a.Gold.Lines)
+		t.line("    the answer adds and removes %s, the gold patch %d of code", plural(changedLines(a.Patch), "line"), a.Gold.Lines)
 		t.line("    files beyond it: %s", orNone(visible(strings.Join(a.Gold.Beyond, ", "))))
 		t.line("    files of it that the answer leaves: %s", orNone(visible(strings.Join(a.Gold.Not, ", "))))
 	}
