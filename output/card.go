@@ -40,10 +40,12 @@ func card(m Manifest, t *tally) []byte {
 	funnelTable(&b, m)
 	if t.tasks() > 0 {
 		tasksTable(&b, t)
-		statisticsTable(&b, m)
+		statisticsTable(&b, m, t)
 		tallies(&b, t)
 		t.edits.print(&b)
 		t.services.print(&b)
+		t.libraries.print(&b)
+		t.slices.print(&b)
 	}
 	return b.Bytes()
 }
@@ -168,18 +170,42 @@ func cell(s string) string {
 	return s
 }
 
-func statisticsTable(b *bytes.Buffer, m Manifest) {
-	titles := map[string]string{}
-	for _, x := range metrics {
-		titles[x.name] = x.title
-	}
-	fmt.Fprintf(b, "\n## Statistics\n\n| | Mean | Median | Least | Most |\n| --- | ---: | ---: | ---: | ---: |\n")
+const statisticsHead = "| | Mean | Median | Least | Most |\n| --- | ---: | ---: | ---: | ---: |\n"
+
+func (s Statistic) line(b *bytes.Buffer, title string) {
+	fmt.Fprintf(b, "| %s | %s | %s | %d | %d |\n", title, number(s.Mean), number(s.Median), s.Min, s.Max)
+}
+
+func statisticsTable(b *bytes.Buffer, m Manifest, t *tally) {
+	fmt.Fprintf(b, "\n## Statistics\n\n%s", statisticsHead)
 	for _, s := range m.Statistics {
-		fmt.Fprintf(b, "| %s | %s | %s | %d | %d |\n", titles[s.Name], number(s.Mean), number(s.Median), s.Min, s.Max)
+		s.line(b, s.Title())
 	}
 	fmt.Fprintf(b, "\nSource files are those of the task's language, tests and all. The gold patch is counted by its code part.\n\n")
 	for _, x := range metrics {
 		fmt.Fprintf(b, "![%s](%s)\n", x.title, plotPath(x.name))
+	}
+	if kinds := slices.Compact(slices.Sorted(slices.Values(t.of))); len(kinds) > 1 {
+		kindsTable(b, t, kinds)
+	}
+}
+
+// kindsTable has the mean and the median of each figure, kind by kind: those of all kinds together say little of one.
+func kindsTable(b *bytes.Buffer, t *tally, kinds []schemas.Kind) {
+	head, rule := "| Mean (median)", "| ---"
+	lines := make([]string, len(metrics))
+	for _, k := range kinds {
+		of := t.kind(k)
+		head += fmt.Sprintf(" | %s: %d", k, len(of[0]))
+		rule += " | ---:"
+		for i, x := range metrics {
+			s := statistic(x.name, of[i])
+			lines[i] += fmt.Sprintf(" | %s (%s)", number(s.Mean), number(s.Median))
+		}
+	}
+	fmt.Fprintf(b, "\n%s |\n%s |\n", head, rule)
+	for i, x := range metrics {
+		fmt.Fprintf(b, "| %s%s |\n", x.title, lines[i])
 	}
 }
 
@@ -260,6 +286,9 @@ func plots(m Manifest, t *tally) (map[string][]byte, error) {
 			return nil, err
 		}
 		out[plotPath(x.name)] = b
+	}
+	if err := t.libraries.plots(out); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

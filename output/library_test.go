@@ -222,3 +222,46 @@ func unmasked(t *testing.T) func(string) string {
 		return string(b)
 	}
 }
+
+// TestLibraryCard: whole libraries and slices have a section each, with the figures of Commit0's Figure 2 and a plot of each;
+// figures of several kinds stand apart. A card without libraries has no word of them.
+func TestLibraryCard(t *testing.T) {
+	t.Parallel()
+	row := func(id string, taken, words int, slice *schemas.Slice) Row {
+		r := Row{InstanceID: id, FailToPass: make(List, 6), PassToPass: make(List, 4)}
+		r.Benchmint.Kind, r.Benchmint.Statistics = schemas.KindLibrary, Statistics{RepositoryFiles: 7, FailToPass: 6}
+		r.Benchmint.Library = &Library{Slice: slice, ZeroWork: 0.4, Coverage: &Coverage{Share: 0.95}, Specification: &schemas.Specification{Source: "docs", Words: words}}
+		r.Benchmint.Library.Taken, r.Benchmint.Library.Lines, r.Benchmint.Library.Left = taken, 90, 5
+		if slice != nil {
+			r.Benchmint.Library.Counted = &schemas.Counted{P2P: []string{"one"}}
+		}
+		return r
+	}
+	feature := Row{FailToPass: make(List, 2)}
+	feature.Benchmint.Kind, feature.Benchmint.Statistics.FailToPass = schemas.KindFeature, 2
+	all := newTally()
+	for _, r := range []Row{row("a", 10, 1000, nil), row("b", 20, 3000, nil), row("c", 1, 30, &schemas.Slice{Name: "size"}), feature} {
+		all.add(r)
+	}
+	text := string(card(Manifest{Splits: []Split{{Name: "test"}}, Statistics: all.statistics()}, all))
+	for _, want := range []string{
+		"## Libraries", "| Tests that count | 10 | 10 | 10 | 10 |", "| Functions to write | 15 | 15 | 10 | 20 |", "| Specification: words | 2000 | 2000 | 1000 | 3000 |",
+		"| a | 10 | 85 | 10 | 40.0 % | 95.0 % | docs, 1000 words |", "## Slices of libraries", "| Tests that count | 7 | 7 | 7 | 7 |",
+		"| Mean (median) | feature: 1 | library: 3 |", "| FAIL_TO_PASS tests | 2 (2) | 6 (6) |", "![Functions to write](plots/library_functions.svg)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the card lacks %q", want)
+		}
+	}
+	drawn, err := plots(Manifest{}, all)
+	if err != nil || !strings.Contains(string(drawn["plots/library_functions.svg"]), "Functions to write (2 tasks)") {
+		t.Errorf("%v: %s", err, drawn["plots/library_functions.svg"])
+	}
+	other := newTally()
+	other.add(feature)
+	text = string(card(Manifest{Splits: []Split{{Name: "test"}}}, other))
+	drawn, err = plots(Manifest{}, other)
+	if strings.Contains(text, "ibrar") || strings.Contains(text, "Mean (median)") || len(drawn) != len(metrics) || err != nil {
+		t.Errorf("a card without libraries, and %d plots, %v:\n%s", len(drawn), err, text)
+	}
+}

@@ -109,6 +109,9 @@ type tally struct {
 	listed     []listed // the first tableRows tasks
 	edits      *editTally
 	services   *serviceTally
+	libraries  *libraryTally
+	slices     *libraryTally
+	of         []schemas.Kind // of each task, as figures
 	months     map[string]int // by created_at; of releases, as are windows and kinds
 	windows    map[string]int // by the version that they came with
 	kinds      map[string]int
@@ -122,7 +125,7 @@ type listed struct {
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally(), months: map[string]int{}, windows: map[string]int{}, kinds: map[string]int{}}
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally(), libraries: newLibraryTally(false), slices: newLibraryTally(true), months: map[string]int{}, windows: map[string]int{}, kinds: map[string]int{}}
 }
 
 func (t *tally) add(r Row) {
@@ -130,6 +133,7 @@ func (t *tally) add(r Row) {
 	for i, m := range metrics {
 		t.figures[i] = append(t.figures[i], m.of(e.Statistics))
 	}
+	t.of = append(t.of, e.Kind)
 	t.languages[e.Language]++
 	if e.Change != nil {
 		t.labels[string(e.Change.Label)]++
@@ -146,6 +150,8 @@ func (t *tally) add(r Row) {
 		t.edits.add(r)
 	}
 	t.services.add(r)
+	t.libraries.add(r)
+	t.slices.add(r)
 	if e.Release != nil {
 		t.months[r.Created().UTC().Format("2006-01")]++
 		t.windows[windowOf(r)]++
@@ -175,19 +181,37 @@ func (t *tally) tasks() int { return len(t.figures[0]) }
 func (t *tally) statistics() []Statistic {
 	out := []Statistic{}
 	for i, m := range metrics {
-		values := slices.Sorted(slices.Values(t.figures[i]))
-		if len(values) == 0 {
+		if t.tasks() > 0 {
+			out = append(out, statistic(m.name, t.figures[i]))
+		}
+	}
+	return out
+}
+
+// statistic is a figure of some tasks, at least one.
+func statistic(name string, figures []int) Statistic {
+	values := slices.Sorted(slices.Values(figures))
+	sum := 0
+	for _, v := range values {
+		sum += v
+	}
+	n := len(values)
+	return Statistic{
+		Name: name, Mean: math.Round(100*float64(sum)/float64(n)) / 100,
+		Median: float64(values[(n-1)/2]+values[n/2]) / 2, Min: values[0], Max: values[n-1],
+	}
+}
+
+// kind are the figures of the tasks of one kind, by metric.
+func (t *tally) kind(k schemas.Kind) [][]int {
+	out := make([][]int, len(metrics))
+	for i, of := range t.of {
+		if of != k {
 			continue
 		}
-		sum := 0
-		for _, v := range values {
-			sum += v
+		for m := range metrics {
+			out[m] = append(out[m], t.figures[m][i])
 		}
-		n := len(values)
-		out = append(out, Statistic{
-			Name: m.name, Mean: math.Round(100*float64(sum)/float64(n)) / 100,
-			Median: float64(values[(n-1)/2]+values[n/2]) / 2, Min: values[0], Max: values[n-1],
-		})
 	}
 	return out
 }
