@@ -44,7 +44,7 @@ func newEval(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "eval DATASET [PREDICTIONS…]", Short: "grade patches against the tasks of a dataset",
 		Long: "Grades predictions: SWE-bench's (JSON lines, a list or an object) and those of the harnesses beside it,\nRES-Q's submissions, or a folder of patches (ID.patch, MODEL/ID.patch, MODEL/SAMPLE/ID.patch), or of solved trees (folders with such names,\nwithout .patch). The tests of a task, the settings of their runner and its hooks are the task's,\nwhatever a patch does to them. A fault of this machine is never a verdict: such a prediction is\ncounted apart, and the same command grades it again.\n\n" +
-			"Writes report.json (as SWE-bench's harness), results.jsonl (a line for each prediction), resq.json,\nmetrics.json and review.csv (for people to say why answers fail).",
+			"Writes report.json (as SWE-bench's harness), results.jsonl (a line for each prediction), resq.json,\nmetrics.json, tables.md (the tables of FeatBench, Commit0, ABC-Bench and RES-Q) and review.csv (for people to\nsay why answers fail).",
 		Example: "  benchmint eval benchmint-out predictions.jsonl\n  benchmint eval benchmint-out --gold --nop    # every gold patch must resolve, an empty change must not",
 		Args:    argsOf(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

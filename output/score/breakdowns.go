@@ -58,6 +58,7 @@ var properties = []struct {
 		}
 		return 0, "the task's"
 	}},
+	{"specification", "Specification of a library", func(t Task) (int, string) { return 0, t.Specification }},
 	{"split", "Split", func(t Task) (int, string) { return 0, t.Split }},
 	{"release", "Release", func(t Task) (int, string) { return 0, t.Release }},
 	{"created", "Quarter", func(t Task) (int, string) { return 0, quarter(t.CreatedAt) }},

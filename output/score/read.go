@@ -33,6 +33,9 @@ func TaskOf(r output.Located) Task {
 	}
 	if l := r.Benchmint.Library; l != nil {
 		t.ZeroWork, t.Counted = l.ZeroWork, l.Counted
+		if l.Specification != nil {
+			t.Specification = l.Specification.Source
+		}
 	}
 	return t
 }

@@ -37,6 +37,8 @@ type Task struct {
 	// ZeroWork is the share of the tests that count which pass with nothing done, 0 to 1; of a
 	// library only.
 	ZeroWork float64
+	// Specification is what that of a library is made of: docs, readme or signatures.
+	Specification string `json:",omitempty"`
 	// Counted are the tests of PASS_TO_PASS that count for a slice of a library; nil where all do.
 	Counted *schemas.Counted `json:",omitempty"`
 }
