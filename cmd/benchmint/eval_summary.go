@@ -90,7 +90,7 @@ func (r evalResult) model(t *printer, m score.Model) {
 		t.line("tasks    %s: %s left out, since none of the predictions has a verdict", name, plural(m.LeftOut, "task"))
 	}
 	if len(x.Runs) > 0 {
-		t.line("runs     %s: mean %.1f %% of %s; pooled standard error (ABC-Bench's) ±%.1f%s", name, 100*x.Resolved.Rate, percents(x.Runs), 100*x.PooledError, passAts(x))
+		t.line("runs     %s: mean over tasks %.1f %%; by sample %s; pooled standard error (ABC-Bench's) ±%.1f%s", name, 100*x.Resolved.Rate, percents(x.Runs), 100*x.PooledError, passAts(x))
 	}
 	if s := x.Service; s != nil {
 		stages := func(of string, s score.Stages) {

@@ -127,6 +127,12 @@ func (f *facts) add(name, value string) {
 	}
 }
 
+// text adds a value that keeps its lines.
+func (f *facts) text(name, value string, limit int, where string) {
+	c := cut(value, limit, where)
+	*f = append(*f, fact{visible(name), strings.TrimRight(c.Text+"\n"+c.Note, "\n")})
+}
+
 func (v *taskView) about(r output.Row) {
 	e := r.Benchmint
 	var f facts
@@ -148,6 +154,7 @@ func (v *taskView) about(r output.Row) {
 	f.add("Version", r.Version)
 	f.add("Licence", e.Licence)
 	f.add("Category", e.Category)
+	f.kind(e)
 	f.add("Gold patch", fmt.Sprintf("+%d −%d lines in %s", e.Sizes.SourceAdded, e.Sizes.SourceRemoved, plural(e.Sizes.SourceFiles, "source file")))
 	f.add("Adequacy", adequacyOf(e.Adequacy))
 	f.add("Leaks", fmt.Sprintf("%d found of %d searched for", len(e.Leaks.Hits), e.Leaks.Count))
@@ -166,6 +173,29 @@ func (v *taskView) about(r output.Row) {
 		f.add(headOf(id, mostName), strings.Join(e.QuarantinedIn[id], ", "))
 	}
 	v.LeftOut = f
+}
+
+// kind adds what only the kind of a task has.
+func (f *facts) kind(e output.Extra) {
+	if x := e.Service; x != nil {
+		f.add("Framework", x.Framework)
+		f.add("Database", strings.Join(append([]string{cmp.Or(x.Database, "none")}, x.Brokers...), ", "))
+		f.add("Kind of service", x.Category)
+		f.add("Endpoints", fmt.Sprintf("%d, of which the %s ask %d", len(x.Endpoints), plural(x.Cases, "case"), x.EndpointsAsked))
+		if x.BaseImage != "" {
+			f.add("Environment", "the solver's, on "+x.BaseImage)
+		}
+	}
+	if x := e.Library; x != nil {
+		f.add("Bodies to write", fmt.Sprintf("%d of %s, %d of %s", x.Taken, plural(x.Functions, "function"), x.Lines-x.Left, plural(x.Lines, "line")))
+		f.add("With nothing done", percent(x.ZeroWork)+" of the tests that count pass")
+		if c := x.Coverage; c != nil {
+			f.add("Coverage of the suite", percent(c.Share))
+		}
+		if d := x.Specification; d != nil {
+			f.add("Specification", fmt.Sprintf("from %s, %s", d.Source, plural(d.Words, "word")))
+		}
+	}
 }
 
 func adequacyOf(a output.Adequacy) string {
@@ -439,12 +469,21 @@ func answerOf(l score.Line) answer {
 				f.add("Missed", fmt.Sprintf("and %d more (%s)", len(x.of.Missed)-mostMiss, score.ResultsFile))
 				break
 			}
-			missed := headOf(id, mostName)
-			if why := l.Why[id]; why != "" {
-				missed += ": " + headOf(why, mostWhy)
+			missed, why := short(id, mostName), l.Why[id]
+			switch {
+			case strings.Contains(why, "\n"):
+				missed += "\n" + why
+			case why != "":
+				missed += ": " + why
 			}
-			f.add("Missed", missed)
+			f.text("Missed", missed, mostName+mostWhy, score.ResultsFile)
 		}
+	}
+	if x := l.Service; x != nil {
+		f.add("Service", map[bool]string{true: "starts", false: "does not start"}[x.Starts]+map[bool]string{true: " and passes every case"}[x.Functional])
+	}
+	if x := l.LibraryScore; x != nil {
+		f.add("Library score", percent(*x))
 	}
 	f.add("Put back", strings.Join(l.Tampered, ", "))
 	f.add("Read", strings.Join(l.Read, "; "))
@@ -457,12 +496,26 @@ func answerOf(l score.Line) answer {
 	if l.Verdict == "" {
 		f.add("Fault", l.Fault)
 	}
-	if l.Tokens > 0 {
-		f.add("Tokens", fmt.Sprint(l.Tokens))
-	}
-	if l.Cost > 0 {
-		f.add("Cost", fmt.Sprintf("$%.4f", l.Cost))
-	}
+	f.add("Effort", effortOf(l))
 	a.Lines = f
 	return a
+}
+
+// effortOf is what an answer took, as far as its prediction says.
+func effortOf(l score.Line) string {
+	var out []string
+	if l.Turns > 0 {
+		out = append(out, plural(int(l.Turns), "turn"))
+	}
+	if l.Tokens > 0 {
+		tokens := plural(int(l.Tokens), "token")
+		if l.Input+l.Output > 0 {
+			tokens += fmt.Sprintf(" (%d in, %d out)", l.Input, l.Output)
+		}
+		out = append(out, tokens)
+	}
+	if l.Cost > 0 {
+		out = append(out, fmt.Sprintf("$%.4f", l.Cost))
+	}
+	return strings.Join(out, ", ")
 }

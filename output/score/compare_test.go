@@ -68,7 +68,7 @@ func TestSamplesDepend(t *testing.T) {
 	if even.Resolved.Low != apart.Low || even.Resolved.High != apart.High {
 		t.Errorf("even: %.3f to %.3f, of eight tasks %.3f to %.3f", even.Resolved.Low, even.Resolved.High, apart.Low, apart.High)
 	}
-	if diff := cmp.Diff([]float64{0.75, 0.5, 0.25}, of("+++", "++", "+", "").Runs); diff != "" {
+	if diff := cmp.Diff([]float64{0.75, 2.0 / 3, 0.5}, of("+++", "++", "+", "").Runs); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 	if got := of("+++", "--+", "").PassAt[3]; got.Tasks != 3 || math.Abs(got.Rate-2./3) > 1e-12 {

@@ -61,7 +61,8 @@ type Metrics struct {
 	// PooledError is the standard error of Resolved as ABC-Bench's Table 2 gives it (its ±): each answer counts as if it were
 	// of another task. With several answers a task it is too small; the interval of Resolved is not.
 	PooledError float64 `json:"pooled_standard_error"`
-	// Runs are the rates of tasks resolved by the first, second, … sample of each; nil where no task has two.
+	// Runs are the rates of tasks resolved by the first, second, … sample of each; nil where no task has two. A task that has answers,
+	// but no such sample, is not in the rate; one without any answer is.
 	Runs []float64 `json:"runs,omitempty"`
 	// Applied: the patch applies (FeatBench Applied%). An empty patch does not.
 	Applied Share `json:"applied"`
@@ -211,20 +212,24 @@ func effortOf(all []Answer) (e MeanEffort) {
 
 // runs are the rates of each sample; nil where no task has two.
 func (g answers) runs() []float64 {
-	var out []float64
+	var solved, of []int
+	none := 0
 	for _, t := range g.tasks {
+		none += one(len(g.of[t.Instance]) == 0)
 		for _, a := range g.of[t.Instance] {
-			for n := a.Grade.Prediction.Sample; len(out) <= n; {
-				out = append(out, 0)
+			n := a.Grade.Prediction.Sample
+			for len(of) <= n {
+				solved, of = append(solved, 0), append(of, 0)
 			}
-			out[a.Grade.Prediction.Sample] += float64(one(resolved(a)))
+			solved[n], of[n] = solved[n]+one(resolved(a)), of[n]+1
 		}
 	}
-	if len(out) < 2 {
+	if len(of) < 2 {
 		return nil
 	}
-	for i := range out {
-		out[i] = mean(out[i], len(g.tasks))
+	out := make([]float64, len(of))
+	for n := range of {
+		out[n] = mean(float64(solved[n]), of[n]+none)
 	}
 	return out
 }
