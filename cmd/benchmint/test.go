@@ -70,6 +70,7 @@ type triedTest struct {
 	List   string         `json:"list"`
 	Status schemas.Status `json:"status,omitempty"`
 	Why    string         `json:"why,omitempty"`
+	Trace  string         `json:"trace,omitempty"` // what the runner printed of the failure; at most 8 KiB and a note
 }
 
 func (m machine) test(ctx context.Context, dataset string, works []work, names []string, coverage bool) (err error) {
@@ -152,7 +153,7 @@ func triedOf(id, folder string, got grade.Tried, took time.Duration) tried {
 		if t.Status == schemas.Passed {
 			out.Passed++
 		}
-		out.Tests = append(out.Tests, triedTest{ID: t.Test.ID, List: lists[t.List], Status: t.Status, Why: t.Why})
+		out.Tests = append(out.Tests, triedTest{ID: t.Test.ID, List: lists[t.List], Status: t.Status, Why: t.Why, Trace: t.Trace})
 	}
 	return out
 }
@@ -167,7 +168,9 @@ func (r tried) print(t *printer, verbose bool) {
 			colour = green
 		}
 		t.line("%s  %s", t.in(colour, fmt.Sprintf("%-10s", x.Status)), visible(x.ID))
-		if x.Why != "" {
+		if verbose && x.Trace != "" {
+			t.block(x.Trace)
+		} else if x.Why != "" {
 			t.block(tail(x.Why, 10))
 		}
 	}
