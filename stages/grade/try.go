@@ -24,8 +24,10 @@ type Tried struct {
 	Limit  schemas.Reason
 	Detail string
 	Runs   []schemas.RunRecord
-	// Coverage is of the code part, by path, where it was asked for and is known.
-	Coverage []lang.Coverage
+	// Coverage is what was measured, where it was asked for.
+	Coverage Covered
+	// Tree is what the tests ran on.
+	Tree *tree.Tree
 }
 
 // TriedTest is one test.
@@ -85,6 +87,7 @@ func (g *Grader) attempt(ctx context.Context, id string, read func(base *tree.Tr
 	if err != nil {
 		return out, err
 	}
+	out.Tree = guarded
 	whole := len(out.Tests) == len(d.task.FailToPass)+len(d.task.PassToPass)
 	return out, g.try(ctx, d, guarded, selection(out.Tests, guarded, whole), &out, cover)
 }
