@@ -21,6 +21,7 @@ type testedOne struct {
 	List   string // FAIL_TO_PASS or PASS_TO_PASS
 	Status string
 	Why    string
+	Trace  string
 }
 
 // finding is one of benchmint lint.

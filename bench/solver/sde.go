@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -119,7 +120,7 @@ func (s *solver) mend(ctx context.Context, t tested) error {
 		var said []string
 		for _, x := range t.Tests {
 			if x.Status != string(schemas.Passed) {
-				said = append(said, x.Status+" "+x.ID+"\n"+x.Why)
+				said = append(said, x.Status+" "+x.ID+"\n"+cmp.Or(x.Trace, x.Why))
 			}
 		}
 		if t.Limit != "" {

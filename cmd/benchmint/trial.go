@@ -74,6 +74,9 @@ type trial struct {
 	blobs  *blob.Store
 	room   *workshop
 	grader *grade.Grader
+	// digests are of the tasks, and before are results to compare with, by instance ID.
+	digests map[string]schemas.Digest
+	before  map[string]tried
 
 	mu    sync.Mutex
 	walls map[string]time.Duration // inside commands, by instance ID
@@ -93,7 +96,7 @@ func (m machine) openTrial(dataset string, works []work) (*trial, error) {
 	if err := m.buildFrom(d); err != nil {
 		return nil, err
 	}
-	t := &trial{Dataset: grade.NewDataset(d, rows), machine: m, rows: rows, walls: map[string]time.Duration{}}
+	t := &trial{Dataset: grade.NewDataset(d, rows), machine: m, rows: rows, walls: map[string]time.Duration{}, digests: map[string]schemas.Digest{}}
 	return t, settleKind(m.config, rows)
 }
 

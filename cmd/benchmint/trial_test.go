@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/benchmint/benchmint/internal/lang"
 )
 
 func TestWorksOf(t *testing.T) {
@@ -36,17 +32,5 @@ func TestWorksOf(t *testing.T) {
 		if got := strings.Join(append(said, fmt.Sprint(rest)), " "); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.args, got, tc.want)
 		}
-	}
-}
-
-func TestCoveredOf(t *testing.T) {
-	t.Parallel()
-	got := coveredOf([]lang.Coverage{{Path: "a.py", Lines: []int{1, 2, 4, 7}, Ran: []int{2, 7}}, {Path: "b.py"}})
-	want := &covered{Lines: 4, Ran: 2, Share: 0.5, Files: []coveredFile{{Path: "a.py", Lines: 4, Ran: 2, Missed: []int{1, 4}}, {Path: "b.py", Missed: []int{}}}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if got := ranges([]int{1, 3, 4, 5, 9, 10}); got != "1, 3-5, 9-10" {
-		t.Errorf("ranges: %s", got)
 	}
 }

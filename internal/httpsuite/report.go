@@ -73,7 +73,8 @@ func parsed(o lang.Output) process {
 	p.unit.Listed = listed(p.unit.Name, o.Run.Inputs)
 	exited := o.Result.End == sandbox.Exited
 	if exited && o.Result.ExitCode == notReady {
-		p.unit.State, p.unit.Message = testlog.NotLoaded, withLog(reason(o.Result.Output), o.Result)
+		said := withLog(reason(o.Result.Output), o.Result)
+		p.unit.State, p.unit.Message, p.unit.Trace = testlog.NotLoaded, cut(said), testlog.Trace(said)
 		return p
 	}
 	var x junit
@@ -142,25 +143,27 @@ func listed(unit string, inputs []sandbox.File) []string {
 func (c junitCase) test(unit string, r sandbox.Result) testlog.Test {
 	file := path.Join(schemas.SuiteFolder, c.Class[strings.LastIndexByte(c.Class, '.')+1:]+".py")
 	t := testlog.Test{ID: file + "::" + c.Name, Unit: unit, Status: schemas.Passed}
+	said := ""
 	switch {
 	case c.Failure != nil:
-		t.Status, t.Message = schemas.Failed, c.Failure.text()
+		t.Status, said = schemas.Failed, c.Failure.text()
 	case c.Error != nil:
-		t.Status, t.Message = schemas.Errored, c.Error.text()
+		t.Status, said = schemas.Errored, c.Error.text()
 	case c.Skipped != nil:
-		t.Status, t.Message = schemas.Skipped, c.Skipped.text()
+		t.Status, said = schemas.Skipped, c.Skipped.text()
 	}
 	if unit == Connect && t.Status != schemas.Passed {
-		t.Message = withLog(t.Message, r)
+		said = withLog(said, r)
 	}
+	t.Message, t.Trace = cut(said), testlog.Trace(said)
 	return t
 }
 
 func (r *junitResult) text() string {
 	if text := strings.TrimSpace(r.Text); text != "" {
-		return cut(text)
+		return text
 	}
-	return cut(r.Message)
+	return r.Message
 }
 
 // reason is what the tester said of a service that gave no answer.
@@ -176,7 +179,7 @@ func reason(output []byte) string {
 // withLog adds the last lines of the service's log to a message.
 func withLog(message string, r sandbox.Result) string {
 	if r.Beside == nil {
-		return cut(message)
+		return message
 	}
 	if r.Beside.End == sandbox.Exited {
 		message += fmt.Sprintf("\nthe service ended with status %d", r.Beside.ExitCode)
@@ -188,7 +191,7 @@ func withLog(message string, r sandbox.Result) string {
 	if len(log) > 0 {
 		message += "\n" + string(log)
 	}
-	return cut(message)
+	return message
 }
 
 func lastLine(output []byte) string {

@@ -153,19 +153,20 @@ func TestParse(t *testing.T) {
 			lang.Output{Run: items, Report: []byte(wholeReport), Result: exit(1, "")},
 			testlog.Report{Started: true, Ended: true, Units: []testlog.Unit{{Name: "items", State: testlog.Finished, Listed: both}}, Tests: []testlog.Test{
 				{ID: both[0], Unit: "items", Status: schemas.Passed},
-				{ID: both[1], Unit: "items", Status: schemas.Failed, Message: "sent      GET /second\nexpected  status 200"},
+				{ID: both[1], Unit: "items", Status: schemas.Failed, Message: "sent      GET /second\nexpected  status 200", Trace: "sent      GET /second\nexpected  status 200"},
 			}},
 		},
 		"connect": {
 			lang.Output{Run: connect, Result: exit(1, ""), Report: []byte(`<testsuites><testsuite><testcase classname="tests_benchmint.test_connect" name="test_connect"><failure message="no">no</failure></testcase></testsuite></testsuites>`)},
 			testlog.Report{Started: true, Ended: true, Units: []testlog.Unit{{Name: "connect", State: testlog.Finished, Listed: []string{"tests_benchmint/test_connect.py::test_connect"}}}, Tests: []testlog.Test{
-				{ID: "tests_benchmint/test_connect.py::test_connect", Unit: "connect", Status: schemas.Failed, Message: "no\nthe service ended with status 3\nboom"},
+				{ID: "tests_benchmint/test_connect.py::test_connect", Unit: "connect", Status: schemas.Failed, Message: "no\nthe service ended with status 3\nboom", Trace: "no\nthe service ended with status 3\nboom"},
 			}},
 		},
 		"not_ready": {
 			lang.Output{Run: items, Result: exit(notReady, "\n!!!!!! _pytest.outcomes.Exit: the service does not get ready: port 8123: Connection refused !!!!!!\nno tests ran\n")},
 			testlog.Report{Started: true, Ended: true, Units: []testlog.Unit{{Name: "items", State: testlog.NotLoaded, Listed: both,
-				Message: "the service does not get ready: port 8123: Connection refused\nthe service ended with status 3\nboom"}}},
+				Message: "the service does not get ready: port 8123: Connection refused\nthe service ended with status 3\nboom",
+				Trace:   "the service does not get ready: port 8123: Connection refused\nthe service ended with status 3\nboom"}}},
 		},
 		"no_report": {
 			lang.Output{Run: items, Result: exit(137, "Killed\n")},
@@ -184,7 +185,7 @@ func TestParse(t *testing.T) {
 			lang.Output{Run: items, Report: []byte(wholeReport), Result: exit(3, "INTERNALERROR\n")},
 			testlog.Report{Started: true, Units: []testlog.Unit{{Name: "items", State: testlog.Aborted, Listed: both, Message: "the tester ended with status 3 after 2 of 2 tests: INTERNALERROR"}}, Tests: []testlog.Test{
 				{ID: both[0], Unit: "items", Status: schemas.Passed},
-				{ID: both[1], Unit: "items", Status: schemas.Failed, Message: "sent      GET /second\nexpected  status 200"},
+				{ID: both[1], Unit: "items", Status: schemas.Failed, Message: "sent      GET /second\nexpected  status 200", Trace: "sent      GET /second\nexpected  status 200"},
 			}},
 		},
 	} {

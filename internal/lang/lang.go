@@ -77,6 +77,8 @@ type Select struct {
 	Units []string
 	// Number is the run's number within its state, from 1: hash seeds and the like.
 	Number int
+	// Traces asks for what the runner prints of each failure (testlog.Test.Trace).
+	Traces bool
 	// Nonce marks the records of this run, where the runner's plugin can; "" is a
 	// random one. Only what is rendered for a dataset asks for a fixed one.
 	Nonce string

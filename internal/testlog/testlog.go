@@ -27,6 +27,8 @@ type Unit struct {
 	Name    string    `json:"name"`
 	State   UnitState `json:"state"`
 	Message string    `json:"message,omitempty"` // compiler or import error, or the crash; at most 4 kB
+	// Trace is what was printed of it, as Trace makes it; it is kept nowhere.
+	Trace string `json:"-"`
 	// Running is the test that had begun and not ended when the unit aborted.
 	Running string `json:"running,omitempty"`
 	// Unproved is a unit that ended before it could show that its report is the
@@ -44,6 +46,8 @@ type Test struct {
 	Parent  string         `json:"parent,omitempty"` // ID of the test or suite it is a part of
 	Status  schemas.Status `json:"status"`
 	Message string         `json:"message,omitempty"` // the failing assertion, at most 4 kB
+	// Trace is all that was printed of the failure, as Trace makes it; it is kept nowhere.
+	Trace string `json:"-"`
 }
 
 // Report is one run, whole. Order is the order of execution.

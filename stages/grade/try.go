@@ -24,8 +24,10 @@ type Tried struct {
 	Limit  schemas.Reason
 	Detail string
 	Runs   []schemas.RunRecord
-	// Coverage is of the code part, by path, where it was asked for and is known.
-	Coverage []lang.Coverage
+	// Coverage is what was measured, where it was asked for.
+	Coverage Covered
+	// Tree is what the tests ran on.
+	Tree *tree.Tree
 }
 
 // TriedTest is one test.
@@ -34,6 +36,9 @@ type TriedTest struct {
 	List   schemas.Class // F2P or P2P
 	Status schemas.Status
 	Why    string // the runner's own word on a test that does not pass
+	// Trace is what the runner printed of its failure, as testlog.Trace makes it. That of a file or package that did
+	// not load is its first test's.
+	Trace string
 }
 
 // Passes reports whether every wanted test passes.
@@ -82,13 +87,14 @@ func (g *Grader) attempt(ctx context.Context, id string, read func(base *tree.Tr
 	if err != nil {
 		return out, err
 	}
+	out.Tree = guarded
 	whole := len(out.Tests) == len(d.task.FailToPass)+len(d.task.PassToPass)
 	return out, g.try(ctx, d, guarded, selection(out.Tests, guarded, whole), &out, cover)
 }
 
 // selection is the part of the suite that has the tests.
 func selection(tests []TriedTest, in *tree.Tree, whole bool) lang.Select {
-	sel := lang.Select{Number: 1}
+	sel := lang.Select{Number: 1, Traces: true}
 	if whole {
 		return sel
 	}
@@ -133,14 +139,26 @@ func (g *Grader) tryOnce(ctx context.Context, d *prepared, t *tree.Tree, sel lan
 	if o, err = bench.Run(ctx, at, testrun.ScopeSuite, sel); err != nil {
 		return nil, err
 	}
-	for i := range out.Tests {
-		x := &out.Tests[i]
-		x.Status, x.Why = o.Status(x.Test), o.Why(x.Test)
-	}
+	tell(out.Tests, o)
 	if cover {
 		out.Coverage, err = g.cover(ctx, d, bench, at, sel, out.Tests)
 	}
 	return o, err
+}
+
+// tell puts what a run says of tests into them.
+func tell(tests []TriedTest, o *testrun.Outcome) {
+	told := map[string]bool{} // units that did not load
+	for i := range tests {
+		x := &tests[i]
+		x.Status, x.Why, x.Trace = o.Status(x.Test), o.Why(x.Test), o.Trace(x.Test)
+		if x.Status == schemas.NotLoaded {
+			if told[x.Test.Unit] {
+				x.Trace = ""
+			}
+			told[x.Test.Unit] = true
+		}
+	}
 }
 
 // limited notes a limit of ours, or results that cannot be believed, which is no error.

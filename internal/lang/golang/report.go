@@ -3,6 +3,7 @@ package golang
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type testState struct {
 	paused bool
 	status schemas.Status // "" until its end
 	said   bool           // "--- PASS: name" came
-	output bytes.Buffer
+	output printed
 	round  int // of its last begin (guard)
 	// process is that of its last begin, where each test has its own.
 	process int
@@ -332,7 +333,7 @@ func (k *packageState) testEvent(e event) {
 	case "cont":
 		t.paused = false
 	case "output":
-		keep(&t.output, e.Output)
+		t.output.add(e.Output)
 		k.notice(strings.TrimRight(e.Output, "\r\n"), t)
 		t.said = t.said || strings.Contains(e.Output, "--- PASS: "+t.name+" (")
 	case "pass":
@@ -352,12 +353,14 @@ func (k *packageState) finish(p *stream) (testlog.Unit, []testlog.Test) {
 	}
 	switch {
 	case k.broken:
-		unit.State, unit.Message = testlog.NotLoaded, cut(p.compilerSays(k))
+		said := p.compilerSays(k)
+		unit.State, unit.Message, unit.Trace = testlog.NotLoaded, cut(said), testlog.Trace(said)
 		return unit, nil
 	case k.end == "fail" && k.verdict == "" && len(k.order) == 0:
 		// The program ended before its first test: its initialisation or its TestMain
 		// gave up, which is Go's way of failing to import.
-		unit.State, unit.Message = testlog.NotLoaded, cut(k.message.String())
+		said := k.message.String()
+		unit.State, unit.Message, unit.Trace = testlog.NotLoaded, cut(said), testlog.Trace(said)
 		return unit, nil
 	case k.guard != nil && k.guard.why != "":
 		k.settle()
@@ -427,14 +430,14 @@ func (k *packageState) settleAbort(unit *testlog.Unit) {
 		running = k.last // nobody seems to run: the last one that spoke wrote its own end
 		running.status = schemas.Failed
 	}
-	words := &k.message
+	words := k.message.String()
 	switch {
 	case k.crashed != nil:
-		words = &k.crashed.output
+		words = k.crashed.output.String()
 	case running != nil && assertion(running.output.String()) != "":
-		words = &running.output
+		words = running.output.String()
 	}
-	unit.Message = cut(assertion(words.String()))
+	unit.Message, unit.Trace = short(assertion(words)), testlog.Trace(withoutStarts(words))
 	if running != nil {
 		unit.Running = TestID(k.name, running.name)
 	}
@@ -502,7 +505,8 @@ func (k *packageState) rows() []testlog.Test {
 			row.Parent = TestID(k.name, parent)
 		}
 		if t.status != schemas.Passed {
-			row.Message = cut(assertion(t.output.String()))
+			said := t.output.String()
+			row.Message, row.Trace = short(assertion(said)), testlog.Trace(withoutStarts(said))
 		}
 		out = append(out, row)
 	}
@@ -551,6 +555,49 @@ func assertion(output string) string {
 		}
 	}
 	return b.String()
+}
+
+// withoutStarts is a test's output without the lines that say that it begins, waits or goes on.
+func withoutStarts(output string) string { return starting.ReplaceAllString(output, "") }
+
+var (
+	starting = lazyregexp.New(`(?m)^ *=== (RUN|PAUSE|CONT|NAME) .*\n?`)
+	endWords = lazyregexp.New(`(?m)^(panic: |fatal error: )`)
+	saidAt   = lazyregexp.New(`(?m)^\s+\S+_test\.go:\d+: `)
+)
+
+// short is a message of a test's output. Of a long one it begins with the panic, or else with the last line that the
+// test logged: that is the assertion, mostly.
+func short(output string) string {
+	if len(output) > maxMessage {
+		if at := endWords.FindStringIndex(output); at != nil {
+			output = output[at[0]:]
+		} else if all := saidAt.FindAllStringIndex(output, -1); len(all) > 0 {
+			output = output[all[len(all)-1][0]:]
+		}
+	}
+	return cut(output)
+}
+
+// printed is the beginning and the end of what a test printed.
+type printed struct {
+	head, tail []byte
+	lost       int // bytes between them
+}
+
+func (p *printed) add(text string) {
+	room := min(len(text), maxKept-len(p.head))
+	p.head, p.tail = append(p.head, text[:room]...), append(p.tail, text[room:]...)
+	if over := len(p.tail) - maxKept; over > maxKept {
+		p.tail, p.lost = slices.Clone(p.tail[over:]), p.lost+over
+	}
+}
+
+func (p *printed) String() string {
+	if p.lost == 0 {
+		return string(p.head) + string(p.tail)
+	}
+	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", p.head, p.lost, p.tail)
 }
 
 // keep appends what still has room.

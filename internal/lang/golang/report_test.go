@@ -106,6 +106,33 @@ func TestMessagesAreBounded(t *testing.T) {
 	}
 }
 
+// TestTraces: what a test printed, its beginning and its end; of a long output the message begins with the assertion.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	talk := strings.Repeat(`    a_test.go:3: step\n`, 10_000)
+	for name, c := range map[string]struct {
+		said          []string
+		message, ends string // the message's beginning, and the trace's end
+	}{
+		"assertion": {[]string{`=== RUN   TestA\n`, `    a_test.go:7: --- got 1\n`, `--- FAIL: TestA (0.00s)\n`}, "a_test.go:7: --- got 1", "    a_test.go:7: --- got 1\n--- FAIL: TestA (0.00s)"},
+		"talkative": {[]string{talk, `    a_test.go:7: got 1\n`, `--- FAIL: TestA (0.00s)\n`}, "a_test.go:7: got 1", "    a_test.go:7: got 1\n--- FAIL: TestA (0.00s)"},
+		"panic":     {[]string{talk, `panic: no [recovered]\n`, `goroutine 7 [running]:\n`, `p.TestA(0x1)\n\t/tree/a_test.go:9 +0x2\n`}, "panic: no [recovered]\ngoroutine 7", "\ngoroutine 7 [running]:\np.TestA(0x1)\n\t/tree/a_test.go:9 +0x2"},
+	} {
+		events := []string{ev("run", "TestA", "")}
+		for _, s := range c.said {
+			events = append(events, ev("output", "TestA", s))
+		}
+		r := Language{}.Parse(schemas.Recipe{}, []lang.Output{output(sandbox.Exited, 1, "p\n", append(events, ev("fail", "TestA", ""), ev("output", "", `FAIL\n`), ev("fail", "", ""))...)})
+		got := r.Tests[0]
+		if !strings.HasPrefix(got.Message, c.message) || len(got.Message) > maxMessage {
+			t.Errorf("%s: the message is %.60q", name, got.Message)
+		}
+		if !strings.HasSuffix(got.Trace, c.ends) || strings.Contains(got.Trace, "=== RUN") || len(got.Trace) > testlog.MaxTrace+40 {
+			t.Errorf("%s: the trace has %d bytes and ends with %q", name, len(got.Trace), got.Trace[max(0, len(got.Trace)-80):])
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(ev("run", "TestA", "")+"\n"+ev("output", "TestA", `panic: x\n`)+"\n"+ev("fail", "TestA", "")+"\n"), 1)
 	f.Add([]byte("# p\nx.go:1: bad\nFAIL\tp [build failed]\n"), 1)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -282,7 +283,7 @@ func TestOutcomes(t *testing.T) {
 		"tests/test_names.py": "finished", "tests/test_outcomes.py": "finished", "tests/test_process.py": "finished",
 	}
 	forEach(t, func(t *testing.T, r runner) {
-		s := runSession(t, r, "outcomes.txtar", lang.Select{Number: 1})
+		s := runSession(t, r, "outcomes.txtar", lang.Select{Number: 1, Traces: true})
 		if !s.report.Started || !s.report.Ended || s.report.Tampered != "" || s.report.Unwatched != "" {
 			t.Errorf("started %v, ended %v, tampered %q, unwatched %q", s.report.Started, s.report.Ended, s.report.Tampered, s.report.Unwatched)
 		}
@@ -301,13 +302,79 @@ func TestOutcomes(t *testing.T) {
 			if x.ID == o+"test_fails" && !strings.Contains(x.Message, "1 == 2") {
 				t.Errorf("the failing assertion is %q", x.Message)
 			}
+			if x.ID == o+"test_fails" && !assertedAt.MatchString(x.Trace) {
+				t.Errorf("the trace is %q", x.Trace)
+			}
+			if failed := x.Status == schemas.Failed || x.Status == schemas.Errored; failed != (x.Trace != "") {
+				t.Errorf("%s is %s, with the trace %q", x.ID, x.Status, x.Trace)
+			}
 		}
 		for _, u := range s.report.Units {
 			if u.Name == "tests/test_broken.py" && !strings.Contains(u.Message, "a_module_that_is_not_there") {
 				t.Errorf("the import error is %q", u.Message)
 			}
+			if u.Name == "tests/test_broken.py" && !strings.Contains(u.Trace, "\nE   ") {
+				t.Errorf("its trace is %q", u.Trace)
+			}
 		}
 	})
+}
+
+// assertedAt is how pytest shows a failure: the frame, its line, the assertion.
+var assertedAt = regexp.MustCompile(`(?m)^tests/test_outcomes\.py:\d+: in test_fails\n +assert 1 == 2\nE +assert 1 == 2`)
+
+// TestTraces: they are bounded, each and all of them, keep what a test printed, and are told only where they are asked for.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	r := runnerFor(t, "3.12", "8.4.2")
+	tree := txtar.Parse([]byte(`
+-- tests/test_long.py --
+import ctypes
+import pytest
+
+def test_prints():
+    print("before it \x1b[2J" + "x" * 9000)
+    assert [1] == [2]
+
+def test_hostile():
+    class Odd(Exception):
+        def __str__(self):
+            raise SystemExit(0)
+    raise Odd()
+
+@pytest.mark.parametrize("n", range(300))
+def test_long(n):
+    raise ValueError("begin" + "y" * 9000 + "end %d" % n)
+
+def test_zz_dies():
+    ctypes.string_at(0)
+`))
+	s := sessionIn(t, r, tree, lang.Select{Number: 1, Traces: true})
+	traces, all := map[string]string{}, 0
+	for _, x := range s.report.Tests {
+		traces[strings.TrimPrefix(x.ID, "tests/test_long.py::")] = x.Trace
+		if all += len(x.Trace); len(x.Trace) > testlog.MaxTrace+60 || x.Status != schemas.Failed {
+			t.Errorf("%s is %s: a trace of %d bytes", x.ID, x.Status, len(x.Trace))
+		}
+	}
+	if len(traces) != 302 || all > 2<<20 {
+		t.Errorf("%d traces of %d bytes", len(traces), all)
+	}
+	if x := traces["test_prints"]; !strings.Contains(x, "E   assert [1] == [2]") || !strings.Contains(x, "--- Captured stdout call ---\nbefore it \\u001b[2Jxx") {
+		t.Errorf("the trace of a test that prints: %.500q", x)
+	}
+	if x := traces["test_long[3]"]; !strings.Contains(x, "E   ValueError: beginy") || !strings.Contains(x, "characters left out]") || !strings.HasSuffix(x, "yend 3") {
+		t.Errorf("a long trace: %.500q", x)
+	}
+	if u := s.report.Units[0]; !strings.Contains(u.Trace, "Segmentation fault") || !strings.Contains(u.Trace, "in test_zz_dies\n") {
+		t.Errorf("the process ended in %s: %q", u.Running, u.Trace)
+	}
+	if x := traces["test_long[299]"]; x != "" {
+		t.Errorf("behind the bound of all: %.200q", x)
+	}
+	if untold := sessionIn(t, r, tree, lang.Select{Number: 1}); bytes.Contains(untold.said, []byte(`"trace"`)) || len(untold.report.Tests) != 302 {
+		t.Errorf("not asked for: %.200s", untold.said)
+	}
 }
 
 func ExampleLanguage_Name() {

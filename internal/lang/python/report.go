@@ -28,6 +28,7 @@ type record struct {
 	XFail   bool     `json:"xfail"`
 	Sub     bool     `json:"sub"`
 	Why     string   `json:"why"`
+	Trace   string   `json:"trace"`
 	Status  int      `json:"status"`
 	Ran     int      `json:"ran"` // of a canary: its body did
 }
@@ -78,6 +79,7 @@ type parser struct {
 	tests          []*test
 	open           map[string]*test // begun, not ended, by ID
 	last           string           // ID of the test that began last
+	lastWords      string           // of the process
 	loading        string           // unit that was being loaded last
 }
 
@@ -92,6 +94,7 @@ type test struct {
 	id, unit string
 	status   schemas.Status
 	why      string
+	trace    string
 	ended    bool
 }
 
@@ -209,6 +212,7 @@ func (p *parser) dead(why string) {
 // itself: the code that pytest loads first left the program (os._exit) or crashed it.
 // One that was killed from outside, or that never began, says nothing.
 func (p *parser) settle(r sandbox.Result) {
+	p.lastWords = string(r.Output[max(0, len(r.Output)-testlog.MaxTrace):])
 	for _, u := range p.units {
 		if strings.HasSuffix(u.why, nothingCollected) {
 			u.why += ": " + toldWhy(r.Output) // some versions tell nobody but the terminal
@@ -267,14 +271,14 @@ func (p *parser) phase(r record) {
 		p.tests = append(p.tests, t)
 	}
 	if r.Outcome == "rerun" {
-		t.status, t.why = "", ""
+		t.status, t.why, t.trace = "", "", ""
 		return
 	}
 	s := statusOf(r)
 	if s == "" || worse(t.status) >= worse(s) {
 		return
 	}
-	t.status, t.why = s, r.Why
+	t.status, t.why, t.trace = s, r.Why, r.Trace
 }
 
 // statusOf is what one phase says; "" where it says nothing of the test.
@@ -343,7 +347,7 @@ func (p *parser) report() testlog.Report {
 		if t.status == "" || (!t.ended && !p.ended) {
 			continue // began, and nobody knows how it went
 		}
-		r.Tests = append(r.Tests, testlog.Test{ID: t.id, Unit: t.unit, Status: t.status, Message: message(t)})
+		r.Tests = append(r.Tests, testlog.Test{ID: t.id, Unit: t.unit, Status: t.status, Message: message(t), Trace: testlog.Trace(t.trace)})
 	}
 	for _, name := range p.order {
 		r.Units = append(r.Units, p.conclude(name, running))
@@ -360,7 +364,7 @@ func message(t *test) string {
 
 func (p *parser) conclude(name, running string) testlog.Unit {
 	u := p.units[name]
-	out := testlog.Unit{Name: name, State: testlog.Finished, Message: cut(errorLines(u.why)), Listed: u.listed}
+	out := testlog.Unit{Name: name, State: testlog.Finished, Message: cut(errorLines(u.why)), Trace: testlog.Trace(u.why), Listed: u.listed}
 	switch {
 	case u.failed:
 		out.State = testlog.NotLoaded
@@ -370,12 +374,12 @@ func (p *parser) conclude(name, running string) testlog.Unit {
 		// The process ended while it loaded this file: Running names the file itself,
 		// which Select.Skip understands.
 		out.State, out.Running = testlog.NotLoaded, name
-		out.Message = "the process ended while this file was loading"
+		out.Message, out.Trace = "the process ended while this file was loading", testlog.Trace(p.lastWords)
 	case !p.ended && (u.listed == nil || len(u.pending) > 0):
 		out.State = testlog.Aborted
 		if t := p.open[running]; t != nil && t.unit == name {
 			out.Running = running
-			out.Message = "the process ended in this test"
+			out.Message, out.Trace = "the process ended in this test", testlog.Trace(p.lastWords)
 		}
 	}
 	return out

@@ -138,14 +138,14 @@ func TestParseUnits(t *testing.T) {
 	t.Parallel()
 	r := parse(records(`{"N","t":"start"}`,
 		`{"N","t":"loading","unit":"a.py"}`, `{"N","t":"loaded","unit":"a.py"}`,
-		`{"N","t":"loading","unit":"b.py"}`, `{"N","t":"unit","unit":"b.py","outcome":"failed","why":"no module"}`,
+		`{"N","t":"loading","unit":"b.py"}`, `{"N","t":"unit","unit":"b.py","outcome":"failed","why":"the way there\nE   no module"}`,
 		`{"N","t":"loading","unit":"c.py"}`, `{"N","t":"unit","unit":"c.py","outcome":"skipped","why":"later"}`,
 		`{"N","t":"listed","unit":"a.py","ids":["a.py::t","a.py::u"]}`,
 		`{"N","t":"begin","id":"a.py::t","unit":"a.py"}`))
 	want := []testlog.Unit{
 		{Name: "a.py", State: testlog.Aborted, Message: "the process ended in this test", Running: "a.py::t", Listed: []string{"a.py::t", "a.py::u"}},
-		{Name: "b.py", State: testlog.NotLoaded, Message: "no module"},
-		{Name: "c.py", State: testlog.SkippedUnit, Message: "later"},
+		{Name: "b.py", State: testlog.NotLoaded, Message: "no module", Trace: "the way there\nE   no module"},
+		{Name: "c.py", State: testlog.SkippedUnit, Message: "later", Trace: "later"},
 	}
 	if diff := cmp.Diff(want, r.Units); diff != "" {
 		t.Errorf("units (-want +got):\n%s", diff)

@@ -136,6 +136,7 @@ type runConfig struct {
 	Tree   string   `json:"tree"`
 	Number int      `json:"number"`
 	Skip   []string `json:"skip,omitempty"`
+	Traces bool     `json:"traces,omitempty"` // tell what pytest prints of each failure
 	// Python is the interpreter of the environment, whose place the bare one takes, and
 	// Withheld are the variables that it takes then.
 	Python   string            `json:"python,omitempty"`
@@ -161,7 +162,7 @@ var withheld = []string{"PYTHONPATH", "PYTHONHOME", "PYTHONPYCACHEPREFIX", "PYTH
 // the environment's .pth files, its sitecustomize and what the variables name.
 func withChannel(r schemas.Recipe, run recipe.TestRun, sel lang.Select) recipe.TestRun {
 	c := runConfig{
-		Nonce: random(), Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip,
+		Nonce: random(), Tree: sandbox.TreePath, Number: sel.Number, Skip: sel.Skip, Traces: sel.Traces,
 		Python: venvPython, Withheld: map[string]string{}, Canaries: canaries(),
 	}
 	for _, name := range withheld {

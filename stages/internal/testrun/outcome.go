@@ -56,7 +56,7 @@ func (m *merge) add(r testlog.Report, skipped []string) (ended []string) {
 			continue // the file itself ended the run while it loaded: it has no test to blame
 		}
 		if !m.seen[u.Running] { // beside an outcome of its own the worse one counts
-			m.report.Tests = append(m.report.Tests, testlog.Test{ID: u.Running, Unit: u.Name, Status: schemas.Failed, Message: u.Message})
+			m.report.Tests = append(m.report.Tests, testlog.Test{ID: u.Running, Unit: u.Name, Status: schemas.Failed, Message: u.Message, Trace: u.Trace})
 			fresh[u.Running] = true
 		}
 	}
@@ -140,20 +140,29 @@ func (o *Outcome) Status(t lang.Test) schemas.Status {
 
 // Why is the run's own word on a test that does not pass.
 func (o *Outcome) Why(t lang.Test) string {
+	return o.said(t, func(x testlog.Test) string { return x.Message }, func(u testlog.Unit) string { return u.Message })
+}
+
+// Trace is what the runner printed of the failure of a test, or of its unit, where traces were asked for.
+func (o *Outcome) Trace(t lang.Test) string {
+	return o.said(t, func(x testlog.Test) string { return x.Trace }, func(u testlog.Unit) string { return u.Trace })
+}
+
+func (o *Outcome) said(t lang.Test, ofTest func(testlog.Test) string, ofUnit func(testlog.Unit) string) string {
 	for _, x := range o.Report.Tests {
-		if x.ID == t.ID && x.Message != "" {
-			return x.Message
+		if x.ID == t.ID && ofTest(x) != "" {
+			return ofTest(x)
 		}
 	}
 	if o.Status(t) != schemas.NotLoaded {
 		return ""
 	}
 	if u, ok := o.units[t.Unit]; ok {
-		return u.Message
+		return ofUnit(u)
 	}
 	for _, u := range o.Report.Units {
-		if u.State == testlog.NotLoaded && u.Message != "" {
-			return u.Message
+		if u.State == testlog.NotLoaded && ofUnit(u) != "" {
+			return ofUnit(u)
 		}
 	}
 	return ""

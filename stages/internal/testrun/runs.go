@@ -79,6 +79,9 @@ func (b *Bench) attempt(ctx context.Context, at Place, scope string, sel lang.Se
 		}
 	}
 	report := b.Runner.Parse(b.Environment.Recipe, outs)
+	if !sel.Traces {
+		report = report.Untraced()
+	}
 	rec, err := b.record(report, outs)
 	if err != nil {
 		return report, fmt.Errorf("%s: %w", doing, err)

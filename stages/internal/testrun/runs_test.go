@@ -29,6 +29,17 @@ func TestFirstOutcomeCounts(t *testing.T) {
 	}
 }
 
+// TestTraces: a test has its own, that of its unit where the unit did not load, and that of the abort which it is.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	o := OutcomeOf(testruntest.Parse("a aborted>t u=failed v=passed\nb not_loaded\nc finished w=passed"))
+	for id, want := range map[string]string{"a::u": "trace of u", "a::v": "", "a::t": "trace of a", "b::x": "trace of b", "c::y": ""} {
+		if got := o.Trace(lang.Test{ID: id, Unit: id[:1]}); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}
+
 // TestUnprovedPasses: a pass that only a unit says which chose its own end is no pass,
 // a failure is one.
 func TestUnprovedPasses(t *testing.T) {

@@ -30,6 +30,7 @@ import threading  # noqa: E402
 
 GIVEN, REPORT = 8, 9  # descriptors
 MAX_WHY = 2000  # characters of a failure's text; the log has the rest
+MAX_TRACE, ALL_TRACES = 6000, 1 << 20  # characters of what pytest prints of one failure, and of all: the report is bounded
 LIST_CHUNK = 500  # test IDs per record, to keep lines short
 # What the machine, and no code, answers a system call with.
 FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EIO)
@@ -113,6 +114,7 @@ class Plugin(object):
         self.write, self.seed = write, config.get("number", 0)
         self.canaries, self.places = config.get("canaries") or [], {}
         self.raised = {}
+        self.traces = ALL_TRACES if config.get("traces") else 0
         self.tree = os.path.realpath(config["tree"])
         self.skip = set(_to_text(i) for i in config.get("skip") or [])
         self.root, self.ids = self.tree, {}
@@ -321,6 +323,7 @@ class Plugin(object):
             fields["sub"] = True
         if report.outcome != "passed":
             fields["why"] = self.why(report)
+            fields.update(self.trace(report))
         self.write("phase", **fields)
 
     def end(self, nodeid):
@@ -339,6 +342,22 @@ class Plugin(object):
             return _to_text(longrepr)[-MAX_WHY:]
         except Exception:
             return u"<no text>"
+
+    def trace(self, report):
+        """What pytest prints of a failure, as fields: frames, assertion, and what the test printed."""
+        if self.traces <= 0 or report.outcome != "failed":
+            return {}
+        try:
+            said = middle_out(_to_text(report.longrepr), MAX_TRACE)
+            printed = u"\n".join(u"--- %s ---\n%s" % (_to_text(title), _to_text(text).rstrip()) for title, text in report.sections)
+            if printed:
+                said += u"\n" + middle_out(printed, MAX_TRACE // 3)
+        except Exception:
+            return {}
+        self.traces -= len(said)
+        if self.traces <= 0:
+            said += u"\n[the traces of later failures are left out]"
+        return {"trace": said}
 
     # Canaries: tests of ours, among the others, that must pass or must fail. What they are
     # called and which is which was given. Hooks that say of every test that it passed are
@@ -423,6 +442,13 @@ class Plugin(object):
         status = int(getattr(session, "exitstatus", status))
         self.through = status in (0, 1, 5)
         self.write("finish", status=status)
+
+
+def middle_out(text, most):
+    """A text of at most so many characters, but for the note where its middle was."""
+    if len(text) <= most:
+        return text
+    return u"%s\n[%d characters left out]\n%s" % (text[:most // 2], len(text) - most // 2 * 2, text[-(most // 2):])
 
 
 def marked(module):

@@ -41,7 +41,7 @@ func Parse(text string) testlog.Report {
 			u.Running = u.Name + "::" + running
 		}
 		if u.State != testlog.Finished {
-			u.Message = "unit " + u.Name + " says why"
+			u.Message, u.Trace = "unit "+u.Name+" says why", "trace of "+u.Name
 		}
 		for _, w := range words[2:] {
 			name, status, _ := strings.Cut(w, "=")
@@ -50,7 +50,7 @@ func Parse(text string) testlog.Report {
 				t.Parent = u.Name + "::" + name[:i]
 			}
 			if t.Status == schemas.Failed || t.Status == schemas.Errored {
-				t.Message = "assertion of " + name
+				t.Message, t.Trace = "assertion of "+name, "trace of "+name
 			}
 			r.Tests = append(r.Tests, t)
 			u.Listed = append(u.Listed, t.ID)
