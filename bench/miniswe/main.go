@@ -88,9 +88,7 @@ const (
 func price() []byte {
 	out := map[string]any{}
 	for _, model := range []string{gold, nop, endless, faulty} {
-		for _, name := range []string{"openai/" + model, model + "-2026"} { // as it is asked for, and as it answers
-			out[name] = map[string]any{"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-5, "litellm_provider": "openai", "mode": "chat"}
-		}
+		out["openai/"+model] = map[string]any{"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-5, "litellm_provider": "openai", "mode": "chat"}
 	}
 	b, _ := json.Marshal(out)
 	return b
