@@ -28,7 +28,7 @@ soak: ## what make test leaves out (.ci/test has the list), more random tests, a
 	.ci/setup test
 	.ci/test soak </dev/null
 
-clients: ## SWE-bench, Harbor and Inspect themselves on the demo dataset, in Docker: 20 minutes
+clients: ## SWE-bench, Harbor, Inspect and mini-swe-agent themselves, in Docker: 30 minutes
 	.ci/setup test
 	.ci/clients
 

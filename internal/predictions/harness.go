@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -77,13 +78,15 @@ func patchIn(dir string) (found string, err error) {
 }
 
 // trajectories are files of mini-swe-agent and SWE-agent beside the predictions of a run: ID/ID.traj.json says what each answer
-// took. Where the run has no file of its predictions, the answers are taken from them.
+// took. Where the run has no file of its predictions, the answers are taken from them. What mini-swe-agent leaves of a task
+// that it could not go through, because the model's server failed or no container started, is an empty patch: that is a
+// fault, and not an answer.
 func (r *reader) trajectories(dir string) {
 	names, err := filepath.Glob(filepath.Join(dir, "*", "*.traj*"))
 	if err != nil {
 		return
 	}
-	have := map[string]int{}
+	have, seen := map[string]int{}, map[string]bool{}
 	for i, t := range r.out {
 		have[t.Instance] = i
 	}
@@ -92,36 +95,79 @@ func (r *reader) trajectories(dir string) {
 		if file := filepath.Base(name); file != id+".traj.json" && file != id+".traj" {
 			continue
 		}
-		b, err := open(name)
-		if err != nil {
-			r.fault(name, err)
-			continue
-		}
-		e, err := rowOf(plain(b))
-		if err != nil {
-			r.fault(name, err)
-			continue
-		}
-		took := Effort{
-			InputTokens: e.count([]string{"info.model_stats.tokens_sent"}), OutputTokens: e.count([]string{"info.model_stats.tokens_received"}),
-			Turns: e.count([]string{"info.model_stats.api_calls"}), Cost: e.dollars([]string{"info.model_stats.instance_cost"}),
-		}
-		took.Tokens = took.InputTokens + took.OutputTokens
+		seen[id] = true
+		e, err := trajectory(name)
 		i, ok := have[id]
-		if !ok {
-			patch, replaced, text := text(e.at("info.submission"))
-			if !text {
-				r.fault(name, fmt.Errorf("%s: info.submission is no patch", id))
-				continue
+		switch {
+		case err != nil:
+			r.fault(name, err)
+		case e.word("info.traceback") != "" && (!ok || len(r.out[i].Patch) == 0):
+			why, _, _ := strings.Cut(e.word("info.exception_str"), "\n")
+			r.fault(name, fmt.Errorf("%s: no answer: mini-swe-agent ended with %s: %s", id, e.word("info.exit_status"), why))
+			if ok {
+				r.out[i].void = true
 			}
-			model := e.word("info.config.model.model_name")
-			r.take(Prediction{Instance: id, Model: first(model, filepath.Base(dir)), Patch: patch, Effort: took, Where: name, Said: saidOf(replaced)}, nil, true)
-			continue
-		}
-		if r.out[i].Effort == (Effort{}) {
-			r.out[i].Effort = took
+		case !ok:
+			r.submitted(id, name, e)
+		default:
+			r.out[i].annotate(e)
 		}
 	}
+	if _, err := os.Stat(filepath.Join(dir, "minisweagent.log")); err == nil {
+		for i, t := range r.out {
+			if !seen[t.Instance] && len(t.Patch) == 0 {
+				r.fault(t.Where, fmt.Errorf("%s: no answer: mini-swe-agent did not begin, as minisweagent.log says", t.Instance))
+				r.out[i].void = true
+			}
+		}
+	}
+	r.out = slices.DeleteFunc(r.out, func(t taken) bool { return t.void })
+}
+
+// annotate adds what a trajectory says of an answer.
+func (t *taken) annotate(e row) {
+	if t.Effort == (Effort{}) {
+		t.Effort = e.took()
+	}
+	if end := e.word("info.exit_status"); len(t.Patch) == 0 && end != "" && !strings.EqualFold(end, "submitted") {
+		t.Said = append(t.Said, "there is no patch: the agent ended with "+end)
+	}
+}
+
+// trajectory reads one file.
+func trajectory(name string) (row, error) {
+	b, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	return rowOf(plain(b))
+}
+
+// submitted takes the answer of a trajectory that no file of predictions names.
+func (r *reader) submitted(id, name string, e row) {
+	patch, replaced, ok := text(e.at("info.submission"))
+	if !ok {
+		r.fault(name, fmt.Errorf("%s: info.submission is no patch", id))
+		return
+	}
+	model := first(e.word("info.config.model.model_name"), filepath.Base(filepath.Dir(filepath.Dir(name))))
+	r.take(Prediction{Instance: id, Model: model, Patch: patch, Effort: e.took(), Where: name, Said: saidOf(replaced)}, nil, true)
+}
+
+// took is what a trajectory says of the effort. mini-swe-agent has the tokens in each answer of the model alone.
+func (r row) took() Effort {
+	out := Effort{
+		InputTokens: r.count([]string{"info.model_stats.tokens_sent"}), OutputTokens: r.count([]string{"info.model_stats.tokens_received"}),
+		Turns: r.count([]string{"info.model_stats.api_calls"}), Cost: r.dollars([]string{"info.model_stats.instance_cost"}),
+	}
+	var messages []row
+	_ = json.Unmarshal(r.at("messages"), &messages) // there may be none
+	for _, m := range messages {
+		out.InputTokens += m.count([]string{"extra.response.usage.prompt_tokens", "extra.response.usage.input_tokens", "usage.input_tokens"})
+		out.OutputTokens += m.count([]string{"extra.response.usage.completion_tokens", "extra.response.usage.output_tokens", "usage.output_tokens"})
+	}
+	out.Tokens = out.InputTokens + out.OutputTokens
+	return out
 }
 
 // job reports whether a folder holds trials of Harbor, and reads them, in the order of their names.

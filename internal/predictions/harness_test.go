@@ -53,6 +53,21 @@ func TestHarnesses(t *testing.T) {
 			want: []string{`a__b-1 m 0 "x" 0 0 7 0.25`},
 		},
 		{
+			name: "mini_swe_agent_2_4_6", paths: []string{"run"},
+			files: map[string]string{
+				"run/minisweagent.log": "", "run/exit_statuses_1795962810.5.yaml": "instances_by_exit_status: {}",
+				"run/preds.json":              fmt.Sprintf(`{"a__b-1":%s,"a__b-2":%s,"a__b-3":%s,"a__b-4":%s}`, mini("a__b-1", "x"), mini("a__b-2", ""), mini("a__b-3", ""), mini("a__b-4", "")),
+				"run/a__b-1/a__b-1.traj.json": miniTraj(`"mini_version":"2.4.6","exit_status":"Submitted","submission":"x"`),
+				"run/a__b-2/a__b-2.traj.json": miniTraj(`"exit_status":"LimitsExceeded","submission":""`),
+				"run/a__b-3/a__b-3.traj.json": miniTraj(`"exit_status":"NotFoundError","submission":"","traceback":"Traceback (most recent call last)","exception_str":"no such model\nmore"`),
+			},
+			want: []string{`a__b-1 openai/m 0 "x" 1165 9 2 0.5`, `a__b-2 openai/m 0 "" 1165 9 2 0.5 there is no patch: the agent ended with LimitsExceeded`},
+			faults: []string{
+				"run/a__b-3/a__b-3.traj.json: a__b-3: no answer: mini-swe-agent ended with NotFoundError: no such model",
+				`run/preds.json: "a__b-4": a__b-4: no answer: mini-swe-agent did not begin, as minisweagent.log says`,
+			},
+		},
+		{
 			name: "trajectories_alone", paths: []string{"run"},
 			files: map[string]string{
 				"run/a__b-1/a__b-1.traj.json": `{"info":{"config":{"model":{"model_name":"m"}},"model_stats":{"api_calls":7},"submission":"x"}}`,
@@ -104,4 +119,22 @@ func TestHarnesses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mini is an entry of the preds.json that mini-swe-agent 2.4.6 writes.
+func mini(id, patch string) string {
+	return fmt.Sprintf(`{"model_name_or_path":"openai/m","instance_id":%q,"model_patch":%q}`, id, patch)
+}
+
+// miniTraj is a trajectory of mini-swe-agent 2.4.6: an answer of the chat API, one of the responses API, and one that called
+// no tool, of which the agent keeps the response alone.
+func miniTraj(info string) string {
+	return `{"info":{"model_stats":{"instance_cost":0.5,"api_calls":2},"config":{"model":{"model_name":"openai/m"}},` + info + `},"messages":[
+		{"role":"system","content":"s"},{"role":"user","content":"u"},
+		{"role":"assistant","content":"c","tool_calls":[],"extra":{"actions":[],"response":{"usage":{"completion_tokens":2,"prompt_tokens":1000,"total_tokens":1002}},"cost":0.25}},
+		{"role":"tool","content":"o","extra":{"returncode":0}},
+		{"object":"response","usage":{"input_tokens":100,"output_tokens":3},"extra":{"actions":[]}},
+		{"role":"user","content":"e","extra":{"interrupt_type":"FormatError","cost":0.25,"response":{"usage":{"completion_tokens":4,"prompt_tokens":65}}}},
+		{"role":"user","content":"e","extra":{"interrupt_type":"FormatError","response":"repr of it"}},
+		{"role":"exit","content":"","extra":{}}],"trajectory_format":"mini-swe-agent-1.1"}`
 }

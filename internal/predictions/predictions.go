@@ -87,13 +87,14 @@ type taken struct {
 	Prediction
 	sample *int // nil where the entry names none
 	named  bool // the entry, or a folder, names the model
+	void   bool // a harness wrote it where there was no answer
 }
 
 func (r *reader) fault(where string, err error) { r.faults = append(r.faults, Fault{where, err}) }
 
 func (r *reader) take(p Prediction, sample *int, named bool) {
 	p.Model = called(p.Model, p.Agent, p.Setting)
-	r.out = append(r.out, taken{p, sample, named})
+	r.out = append(r.out, taken{Prediction: p, sample: sample, named: named})
 }
 
 // numbered are the predictions with their samples: those that are named first, then the others in their

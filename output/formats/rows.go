@@ -2,9 +2,11 @@ package formats
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path"
@@ -27,6 +29,7 @@ type rows[F, L any] struct {
 	about, note string // of the card
 	of          func(Task) (F, L, error)
 	splits      []*split[F, L]
+	sum         hash.Hash // of all JSON lines
 }
 
 // columns are SWE-bench's own that are text, in order: what every row has.
@@ -71,6 +74,7 @@ type split[F, L any] struct {
 }
 
 func openRows[F, L any](s rows[F, L], d *output.Dataset) (Sink, error) {
+	s.sum = sha256.New()
 	for _, of := range d.Manifest.Splits {
 		w := &split[F, L]{name: of.Name}
 		s.splits = append(s.splits, w)
@@ -106,6 +110,7 @@ func (s *rows[F, L]) Add(t Task) error {
 		return err
 	}
 	w.rows++
+	_, _ = s.sum.Write(line.Bytes()) // never fails
 	return errors.Join(w.flat.add(flat, line.Len()), w.lists.add(lists, line.Len()))
 }
 
@@ -126,7 +131,9 @@ func (s *rows[F, L]) Close() error {
 }
 
 // card names the Parquet of both configurations: the types of that are written, and a
-// loader without configurations would take the JSON lines for a split of their own.
+// loader without configurations would take the JSON lines for a split of their own. datasets caches a
+// folder by its name and this header, so the header has the digest of the rows: else a loader gets the
+// rows of an earlier folder of the same name.
 func (s *rows[F, L]) card() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "---\npretty_name: %q\ntags:\n", s.name)
@@ -135,7 +142,7 @@ func (s *rows[F, L]) card() []byte {
 	}
 	fmt.Fprintf(&b, "configs:\n")
 	for _, c := range []struct{ name, first, dir string }{{"default", "  default: true\n", ""}, {listsDir, "", listsDir}} {
-		fmt.Fprintf(&b, "- config_name: %s\n%s  data_files:\n", c.name, c.first)
+		fmt.Fprintf(&b, "- config_name: %s\n%s  description: sha256:%x\n  data_files:\n", c.name, c.first, s.sum.Sum(nil))
 		for _, w := range s.splits {
 			fmt.Fprintf(&b, "  - split: %s\n    path: %s\n", w.name, path.Join(c.dir, w.name+".parquet"))
 		}

@@ -7,6 +7,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -16,8 +17,9 @@ import (
 // Asked is one request as the endpoint saw it.
 type Asked struct {
 	Model       string
-	System      string // "" where it stands in the user's message
-	User        string
+	System      string          // "" where it stands in the user's message
+	User        string          // the first message of the user
+	Turns       int             // answers that stand in the conversation already; above 0 where the model has tools
 	Format      string          // of response_format; "" is none
 	Schema      json.RawMessage // of the format
 	Strict      bool            // that schema
@@ -36,6 +38,7 @@ type Reply struct {
 	Header map[string]string
 	Body   string // instead of an answer: as it is
 	Text   string // of the answer
+	Bash   string // a command for the tool bash, which the answer calls
 	Finish string // "" is stop
 	Cached int    // tokens of the request that are said to be cached
 	Cut    bool   // the connection ends in the middle of the body
@@ -81,20 +84,26 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 				Schema json.RawMessage
 			} `json:"json_schema"`
 		} `json:"response_format"`
+		Tools  []json.RawMessage
 		Temp   *float64 `json:"temperature"`
 		Max    int      `json:"max_tokens"`
 		Stream bool
 	}
-	if req.URL.Path != "/v1/chat/completions" || json.NewDecoder(req.Body).Decode(&in) != nil || len(in.Messages) == 0 || len(in.Messages) > 2 {
+	if req.URL.Path != "/v1/chat/completions" || json.NewDecoder(req.Body).Decode(&in) != nil || len(in.Messages) == 0 || len(in.Messages) > 2 && len(in.Tools) == 0 {
 		http.Error(w, `{"error":{"message":"not a chat request"}}`, http.StatusBadRequest)
 		return
 	}
 	a := Asked{
-		Model: in.Model, User: in.Messages[len(in.Messages)-1].Content, Format: in.Format.Type, Schema: in.Format.Schema.Schema, Strict: in.Format.Schema.Strict,
+		Model: in.Model, User: in.Messages[min(len(in.Messages), 2)-1].Content, Format: in.Format.Type, Schema: in.Format.Schema.Schema, Strict: in.Format.Schema.Strict,
 		Temperature: in.Temp, MaxTokens: in.Max, Stream: in.Stream, Key: strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "),
 	}
-	if len(in.Messages) == 2 {
+	if len(in.Messages) > 1 {
 		a.System = in.Messages[0].Content
+	}
+	for _, m := range in.Messages {
+		if m.Role == "assistant" {
+			a.Turns++
+		}
 	}
 	s.mu.Lock()
 	s.asked = append(s.asked, a)
@@ -110,12 +119,16 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	body := r.Body
 	if body == "" {
 		finish := r.Finish
-		if finish == "" {
+		switch {
+		case finish != "":
+		case r.Bash != "":
+			finish = "tool_calls"
+		default:
 			finish = "stop"
 		}
 		b, _ := json.Marshal(map[string]any{
 			"model":   in.Model + "-2026",
-			"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": map[string]any{"role": "assistant", "content": r.Text}}},
+			"choices": []any{map[string]any{"index": 0, "finish_reason": finish, "message": r.message(a)}},
 			"usage":   r.usage(a),
 		})
 		body = string(b)
@@ -126,6 +139,16 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	_, _ = w.Write([]byte(body))
+}
+
+// message is the answer, with the call of the tool where there is one.
+func (r Reply) message(a Asked) map[string]any {
+	out := map[string]any{"role": "assistant", "content": r.Text}
+	if r.Bash != "" {
+		arguments, _ := json.Marshal(map[string]string{"command": r.Bash})
+		out["tool_calls"] = []any{map[string]any{"id": fmt.Sprintf("call_%d", a.Turns), "type": "function", "function": map[string]string{"name": "bash", "arguments": string(arguments)}}}
+	}
+	return out
 }
 
 // usage counts four bytes as a token; what it says of a cache it says only where there is one,
