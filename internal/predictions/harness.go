@@ -160,6 +160,10 @@ func (r row) took() Effort {
 		InputTokens: r.count([]string{"info.model_stats.tokens_sent"}), OutputTokens: r.count([]string{"info.model_stats.tokens_received"}),
 		Turns: r.count([]string{"info.model_stats.api_calls"}), Cost: r.dollars([]string{"info.model_stats.instance_cost"}),
 	}
+	if out.InputTokens+out.OutputTokens > 0 {
+		out.Tokens = out.InputTokens + out.OutputTokens
+		return out
+	}
 	var messages []row
 	_ = json.Unmarshal(r.at("messages"), &messages) // there may be none
 	for _, m := range messages {
