@@ -2,6 +2,7 @@ package formats
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -153,7 +154,8 @@ func served(t *testing.T, x Task, patch string) (verdicts map[string][]string, a
 		}
 		places = append(places, name, dir)
 	}
-	env := append(os.Environ(), "HOME="+t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "TMPDIR="+t.TempDir())
+	// As in an image, the script has its folder in one where the service may write.
+	env := append(os.Environ(), "HOME="+t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "TMPDIR="+dirs["(/tmp /var/tmp /dev/shm"])
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "-m", "x"}, {"apply", "--allow-empty", "-"}} {
 		c := exec.Command(git, args...)
 		c.Dir, c.Env, c.Stdin = dirs["/testbed"], env, strings.NewReader(patch)
@@ -161,8 +163,12 @@ func served(t *testing.T, x Task, patch string) (verdicts map[string][]string, a
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
 	}
-	for _, dir := range dirs {
-		if err := os.Chown(dir, owner, owner); err != nil {
+	for name, dir := range dirs {
+		err := os.Chown(dir, owner, owner)
+		if strings.HasPrefix(name, "(") {
+			err = errors.Join(os.Chown(dir, 0, 0), os.Chmod(dir, 0o777|os.ModeSticky))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -52,6 +52,7 @@ ask() { # NUMBER DIR [NAME=VALUE…] COMMAND…: one process of the tester, with
   # What ended before it answered answers nobody: the others would each wait for it.
   if [ "$number" = 0 ] && [ "$code" != 0 ] && [ -e "$work/private/ended" ]; then ended=1; fi
   end_owned
+  while kill -0 "$!" 2>/dev/null; do end_owned; done # one that was only about to be the owner's
   wait
   echo "$code" >"$work/private/code.$number"
   [ "$code" = 0 ] || rc=1
