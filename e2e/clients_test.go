@@ -42,7 +42,7 @@ func TestClientsOfServices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.must(t, "run", "acme/shelf="+gitrepotest.New(t, string(history)), "--set", "kinds=service", "--only", "books", "--sandbox", "docker", "--store", "store", "--output", "out")
+	b.must(t, "run", "acme/bookshelf="+gitrepotest.New(t, string(history)), "--set", "kinds=service", "--only", "books", "--sandbox", "docker", "--store", "store", "--output", "out")
 	if out := b.must(t, "images", "build", "out"); !strings.Contains(out, "-judge\n") || !strings.Contains(out, "2 of 2 images") {
 		t.Errorf("images build: %s", tail(out))
 	}

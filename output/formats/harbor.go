@@ -45,6 +45,10 @@ func (Harbor) Fits(t Task) error {
 	if !harborName.MatchString(t.InstanceID) || strings.Contains(t.InstanceID, "..") {
 		return fmt.Errorf("a task of Harbor cannot have the name %q", t.InstanceID)
 	}
+	// Harbor names images for it: it cuts, makes a dash of a dot, and adds "__", which Docker refuses.
+	if cut := t.InstanceID[:min(len(t.InstanceID), 32)]; strings.HasSuffix(strings.TrimRight(cut, "_-"), ".") {
+		return fmt.Errorf("Harbor names images after the first 32 characters, and Docker takes no name from %q, which ends in a dot", cut)
+	}
 	if err := lines(t.FailToPass, t.PassToPass); err != nil {
 		return err
 	}
