@@ -184,14 +184,14 @@ func (j *checker) imagesFor(ctx context.Context, tasks []verify.Task) (map[strin
 			return nil, err
 		}
 		j.say("image %d of %d: %s", n+1, len(tasks), visible(t.ID))
-		i, err := j.images.of(ctx, j.d, row)
-		switch {
+		made, err := j.images.of(ctx, j.d, row)
+		switch f := against(made); {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
 			faults[t.ID] = "no image: " + tail(err.Error(), 5)
-		case len(i.Findings) > 0:
-			faults[t.ID] = "no image: rule " + string(i.Findings[0].Rule) + ": " + i.Findings[0].Detail
+		case f != nil:
+			faults[t.ID] = "no image: rule " + string(f.Rule) + ": " + f.Detail
 		}
 	}
 	return faults, nil

@@ -62,6 +62,9 @@ func (p *program) exportAs(cmd *cobra.Command, f formatFlags, check, args []stri
 		if err != nil {
 			return err
 		}
+		if client == verify.InspectName {
+			one = formats.Inspect{}
+		}
 		to = append(to, written{one, client})
 	}
 	if f.name != "" && f.to == "" {

@@ -114,6 +114,16 @@ type failedImage struct {
 	Detail string `json:"detail"`
 }
 
+// against is the first that speaks against one of some images; nil where none does.
+func against(made []images.Image) *images.Finding {
+	for _, i := range made {
+		if len(i.Findings) > 0 {
+			return &i.Findings[0]
+		}
+	}
+	return nil
+}
+
 func (r imagesResult) refused() int {
 	n := 0
 	for _, i := range r.Images {
@@ -130,9 +140,9 @@ func (m *imageMaker) build(ctx context.Context, d *output.Dataset, rows []output
 	deferred := 0
 	for n, row := range rows {
 		m.say("%d of %d: %s", n+1, len(rows), visible(row.InstanceID))
-		image, err := m.of(ctx, d, row)
-		if err == nil && save != "" && len(image.Findings) == 0 {
-			err = m.save(ctx, save, image)
+		made, err := m.of(ctx, d, row)
+		if err == nil && save != "" && against(made) == nil {
+			err = m.save(ctx, save, made)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -146,12 +156,20 @@ func (m *imageMaker) build(ctx context.Context, d *output.Dataset, rows []output
 			r.Failed = append(r.Failed, failedImage{ID: row.InstanceID, Later: later, Detail: err.Error()})
 			continue
 		}
-		for _, f := range image.Findings {
-			m.say("%s: no image: rule %s: %s", visible(row.InstanceID), f.Rule, visible(f.Detail))
+		for _, image := range made {
+			for _, f := range image.Findings {
+				m.say("%s: no image: rule %s: %s", visible(row.InstanceID), f.Rule, visible(f.Detail))
+			}
 		}
-		r.Images = append(r.Images, image)
+		r.Images = append(r.Images, made...)
 	}
-	if err := r.print(m.terminal, len(rows)); err != nil {
+	wanted := len(rows)
+	for _, row := range rows {
+		if formats.JudgeImage(row) != formats.Image(row) {
+			wanted++
+		}
+	}
+	if err := r.print(m.terminal, wanted); err != nil {
 		return err
 	}
 	switch {
@@ -163,33 +181,44 @@ func (m *imageMaker) build(ctx context.Context, d *output.Dataset, rows []output
 	return nil
 }
 
-// of makes the image of one row, from the dataset's folder alone.
-func (m *imageMaker) of(ctx context.Context, d *output.Dataset, row output.Row) (images.Image, error) {
+// of makes the images of one row, from the dataset's folder alone: that of the task, and of a
+// service that of its judge.
+func (m *imageMaker) of(ctx context.Context, d *output.Dataset, row output.Row) ([]images.Image, error) {
 	t, err := grade.TaskOf(d, row, config.Docker)
 	if err != nil {
-		return images.Image{}, err
+		return nil, err
 	}
-	return m.Make(ctx, images.Task{ID: row.InstanceID, Name: formats.Image(row), Version: row.Release(), Start: t.Start, Environment: t.Environment, Trees: t.Trees})
+	task := images.Task{ID: row.InstanceID, Name: formats.Image(row), Version: row.Release(), Start: t.Start, Environment: t.Environment, Trees: t.Trees}
+	own, err := m.Make(ctx, task)
+	if task.Name = formats.JudgeImage(row); err != nil || task.Name == own.Name {
+		return []images.Image{own}, err
+	}
+	judge, err := m.Judge(ctx, task)
+	return []images.Image{own, judge}, err
 }
 
-// save writes an image beside the others, whole or not at all.
-func (m *imageMaker) save(ctx context.Context, dir string, i images.Image) error {
+// save writes the images of a task beside the others, whole or not at all.
+func (m *imageMaker) save(ctx context.Context, dir string, made []images.Image) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	name := filepath.Join(dir, i.ID+".tar")
+	var names []string
+	for _, i := range made {
+		names = append(names, i.Name)
+	}
+	name := filepath.Join(dir, made[0].ID+".tar")
 	f, err := os.Create(name + ".new")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(name + ".new") }()
-	if err := errors.Join(m.box.Save(ctx, i.Name, f), f.Close()); err != nil {
+	if err := errors.Join(m.box.Save(ctx, f, names...), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(name+".new", name)
 }
 
-func (r imagesResult) print(to *terminal, rows int) error {
+func (r imagesResult) print(to *terminal, wanted int) error {
 	if to.json {
 		return to.writeJSON(r)
 	}
@@ -199,6 +228,6 @@ func (r imagesResult) print(to *terminal, rows int) error {
 			t.line("%s  %s", i.ID, i.Name)
 		}
 	}
-	t.line("%d of %d images", len(r.Images)-r.refused(), rows)
+	t.line("%d of %d images", len(r.Images)-r.refused(), wanted)
 	return t.err
 }

@@ -66,9 +66,17 @@ func (p *program) push(ctx context.Context, api *client.Client, rows []output.Ro
 		config = filepath.Join(p.lookup("HOME"), ".docker")
 	}
 	r := pushResult{Images: []pushed{}, Failed: []failedImage{}}
-	for n, row := range rows {
-		p.say("%d of %d: %s", n+1, len(rows), visible(row.InstanceID))
-		own := formats.Image(row)
+	type local struct{ id, name string }
+	var all []local
+	for _, row := range rows {
+		all = append(all, local{row.InstanceID, formats.Image(row)})
+		if judge := formats.JudgeImage(row); judge != formats.Image(row) {
+			all = append(all, local{row.InstanceID, judge})
+		}
+	}
+	for n, i := range all {
+		p.say("%d of %d: %s", n+1, len(all), visible(i.id))
+		own := i.name
 		name := to + "/" + strings.TrimPrefix(own, "benchmint/")
 		digest, err := docker.Push(ctx, api, own, name, config)
 		if ctx.Err() != nil {
@@ -78,14 +86,14 @@ func (p *program) push(ctx context.Context, api *client.Client, rows []output.Ro
 			err = fmt.Errorf("the engine has no %s: benchmint images build makes it", own)
 		}
 		if err != nil {
-			p.say("%s: not pushed: %s", visible(row.InstanceID), visible(tail(err.Error(), 1)))
-			r.Failed = append(r.Failed, failedImage{ID: row.InstanceID, Detail: err.Error()})
+			p.say("%s: not pushed: %s", visible(i.id), visible(tail(err.Error(), 1)))
+			r.Failed = append(r.Failed, failedImage{ID: i.id, Detail: err.Error()})
 			continue
 		}
 		repository, _, _ := strings.Cut(strings.TrimPrefix(name, to), ":")
-		r.Images = append(r.Images, pushed{row.InstanceID, name, digest, to + repository + "@" + string(digest)})
+		r.Images = append(r.Images, pushed{i.id, name, digest, to + repository + "@" + string(digest)})
 	}
-	if err := r.print(p.terminal, len(rows)); err != nil {
+	if err := r.print(p.terminal, len(all)); err != nil {
 		return err
 	}
 	if len(r.Failed) > 0 {
@@ -94,7 +102,7 @@ func (p *program) push(ctx context.Context, api *client.Client, rows []output.Ro
 	return nil
 }
 
-func (r pushResult) print(to *terminal, rows int) error {
+func (r pushResult) print(to *terminal, wanted int) error {
 	if to.json {
 		return to.writeJSON(r)
 	}
@@ -102,6 +110,6 @@ func (r pushResult) print(to *terminal, rows int) error {
 	for _, i := range r.Images {
 		t.line("%s  %s", i.ID, i.Pull)
 	}
-	t.line("%d of %d images", len(r.Images), rows)
+	t.line("%d of %d images", len(r.Images), wanted)
 	return t.err
 }

@@ -66,10 +66,7 @@ type process struct {
 }
 
 func parsed(o lang.Output) process {
-	p := process{started: true, unit: testlog.Unit{Name: Connect, State: testlog.Finished}}
-	if name := o.Run.Command.Env[groupVariable]; name != "" {
-		p.unit.Name = name
-	}
+	p := process{started: true, unit: testlog.Unit{Name: unitOf(o.Run), State: testlog.Finished}}
 	p.unit.Listed = listed(p.unit.Name, o.Run.Inputs)
 	exited := o.Result.End == sandbox.Exited
 	if exited && o.Result.ExitCode == notReady {

@@ -100,23 +100,60 @@ func suiteOf(files []File) contract.Suite {
 
 func testRun(r schemas.Recipe, sel lang.Select, unit string, files []File) recipe.TestRun {
 	start := serve.Start(*r.Service, sel.Number == ShiftedRun && serve.Shifts(r))
-	env := map[string]string{
-		urlVariable: "http://127.0.0.1:" + strconv.Itoa(r.Service.Port), "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1",
-	}
-	file := connectFile
-	if unit != Connect {
-		env[groupVariable], file = unit, funcFile
-	}
 	out := recipe.TestRun{
-		Command: schemas.Command{Dir: sandbox.RunPath, Env: env, Argv: []string{
-			testerPython, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "--rootdir=" + sandbox.RunPath,
-			"-o", "junit_family=xunit2", "--junitxml=" + reportPath, file,
-		}},
-		Report: reportPath,
-		Serves: &start,
+		Command: command(r.Service.Port, unit, Place{Python: testerPython, Folder: sandbox.RunPath, Report: reportPath}),
+		Report:  reportPath,
+		Serves:  &start,
 	}
 	for _, f := range files {
 		out.Inputs = append(out.Inputs, sandbox.File{Path: path.Join(sandbox.RunPath, f.Path), Mode: 0o644, Data: f.Data})
 	}
 	return out
+}
+
+// Place is where the suite lies, with the interpreter that runs it and the report that it writes.
+type Place struct {
+	Python string // has the packages of the suite's requirements.txt
+	Folder string // schemas.SuiteFolder is in it
+	Report string
+}
+
+// command asks the service on a port for one unit.
+func command(port int, unit string, at Place) schemas.Command {
+	env := map[string]string{
+		urlVariable: "http://127.0.0.1:" + strconv.Itoa(port), "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1",
+	}
+	file := connectFile
+	if unit != Connect {
+		env[groupVariable], file = unit, funcFile
+	}
+	return schemas.Command{Dir: at.Folder, Env: env, Argv: []string{
+		at.Python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "--rootdir=" + at.Folder,
+		"-o", "junit_family=xunit2", "--junitxml=" + at.Report, file,
+	}}
+}
+
+// Question is one process of a run, elsewhere than in a sandbox.
+type Question struct {
+	Command schemas.Command
+	Tests   []string // the IDs of its cases
+}
+
+// Questions are the processes that Runner runs for a tree, with a service each. place gives each
+// of them, by its number, a report of its own.
+func Questions(r schemas.Recipe, t lang.Tree, place func(n int) Place) []Question {
+	var out []Question
+	for n, run := range (Runner{}).Runs(r, t, lang.Select{}) {
+		unit := unitOf(run)
+		out = append(out, Question{command(r.Service.Port, unit, place(n)), listed(unit, run.Inputs)})
+	}
+	return out
+}
+
+// unitOf is the unit that a process asks for.
+func unitOf(run recipe.TestRun) string {
+	if name := run.Command.Env[groupVariable]; name != "" {
+		return name
+	}
+	return Connect
 }

@@ -52,6 +52,13 @@ func newest(available []lang.ToolchainRelease, name string) schemas.Toolchain {
 	return out
 }
 
+// JudgePath is where the image of a service's judge has the tester's environment, and JudgePython
+// its interpreter.
+const (
+	JudgePath   = "/opt/benchmint-tester"
+	JudgePython = JudgePath + "/venv/bin/python"
+)
+
 // Wheel is one package of the tester's environment. All are pure Python.
 type Wheel struct {
 	Name, Version, SHA256 string

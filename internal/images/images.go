@@ -12,10 +12,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/benchmint/benchmint/internal/deploy"
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/seal"
@@ -67,13 +69,45 @@ const version = 1
 // name where none speaks against it; else it is removed. The error is as that of
 // environment.Builder.Env.
 func (m Maker) Make(ctx context.Context, t Task) (Image, error) {
-	out := Image{ID: t.ID, Name: t.Name, Findings: []Finding{}}
 	base, err := m.base(ctx, t)
 	if err != nil {
-		return out, err
+		return Image{ID: t.ID, Name: t.Name, Findings: []Finding{}}, err
 	}
 	env := variables(t.Environment.Recipe)
-	layer, err := m.Engine.Image(ctx, base, docker.Image{Key: schemas.DigestOf([]any{version, base.Key, env}), Env: env})
+	return m.finish(ctx, t, base, docker.Image{Key: schemas.DigestOf([]any{version, base.Key, env}), Env: env})
+}
+
+// Judge makes the image that an answer to a service is judged in, as Make does that which it is
+// written in: the start before its build, which the judge runs once, and below httpsuite.JudgePath the
+// environment of those who ask.
+func (m Maker) Judge(ctx context.Context, t Task) (Image, error) {
+	none := Image{ID: t.ID, Name: t.Name, Findings: []Finding{}}
+	recipe := t.Environment.Recipe
+	tester, err := m.Environments.Env(ctx, *recipe.Service.Tester)
+	if err != nil {
+		return none, fmt.Errorf("making the environment of the tester: %w", err)
+	}
+	recipe.Build = nil
+	t.Environment.Recipe = recipe
+	base, err := m.base(ctx, t)
+	if err != nil {
+		return none, err
+	}
+	parts := []docker.Part{{From: tester, Path: sandbox.EnvPath, To: httpsuite.JudgePath}}
+	if python := recipe.Service.Tester.Toolchain; !slices.ContainsFunc(append(slices.Clone(recipe.Tools), recipe.Toolchain), func(c schemas.Toolchain) bool {
+		return c.Name == python.Name && c.Version == python.Version
+	}) {
+		dir := path.Join(sandbox.ToolchainPath, python.Name+"-"+python.Version)
+		parts = append(parts, docker.Part{From: tester, Path: dir, To: dir})
+	}
+	env := variables(recipe)
+	return m.finish(ctx, t, base, docker.Image{Key: schemas.DigestOf([]any{version, base.Key, env, tester.Key, httpsuite.JudgePath}), Env: env, Parts: parts})
+}
+
+// finish makes an image of a layer, which it gives back.
+func (m Maker) finish(ctx context.Context, t Task, base sandbox.Layer, i docker.Image) (Image, error) {
+	out := Image{ID: t.ID, Name: t.Name, Findings: []Finding{}}
+	layer, err := m.Engine.Image(ctx, base, i)
 	err = errors.Join(err, m.Environments.Sandbox.Remove(context.WithoutCancel(ctx), base))
 	if err != nil {
 		return out, err

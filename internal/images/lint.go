@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/seal"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -38,7 +39,7 @@ type Finding struct {
 }
 
 // programs are what clients and the scripts of formats call in an image.
-var programs = []string{"base64", "bash", "env", "git", "mktemp", "pkill", "sed", "setpriv", "sleep", "stat", "tail", "tar"}
+var programs = []string{"base64", "bash", "env", "find", "git", "mktemp", "pkill", "sed", "setpriv", "sleep", "stat", "tail", "tar", "timeout"}
 
 // look reports what is wrong with an image from within it, as root: a line "rule detail" each.
 const look = `for p in "$@"; do command -v "$p" >/dev/null || echo "tools $p is not there"; done
@@ -157,7 +158,7 @@ func published(name string) bool {
 	if strings.HasPrefix(name, sandbox.ToolchainPath+"/") {
 		return true
 	}
-	if !strings.HasPrefix(name, sandbox.EnvPath+"/") {
+	if !strings.HasPrefix(name, sandbox.EnvPath+"/") && !strings.HasPrefix(name, httpsuite.JudgePath+"/") {
 		return false
 	}
 	return slices.ContainsFunc(strings.Split(path.Dir(name), "/"), func(part string) bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/moby/moby/client"
 
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/docker"
 	"github.com/benchmint/benchmint/internal/sandbox/docker/dockertest"
@@ -95,6 +96,45 @@ func TestRealImage(t *testing.T) {
 		if out, err := box.Root(t.Context(), image, []string{"/bin/sh", "-c", `echo "$A" $(stat -c %u /testbed)`}); err != nil || string(out) != "b c 61000\n" {
 			t.Errorf("%s: %q, %v", tt.name, out, err)
 		}
+	}
+}
+
+// What an image takes of another layer is root's, and everybody may read it.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("starts containers")
+	}
+	dir, err := dockertest.Dir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := docker.New(t.Context(), docker.Options{Dir: dir, Host: dockertest.Host(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = box.Close() })
+	base, err := box.Base(t.Context(), sandbox.Base{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := schemas.DigestOf([]any{"parts test", time.Now()})
+	const made = "umask 077; mkdir -p /opt/env/a/b && cd /opt/env/a && echo x >b/x && chmod 700 b/x && ln b/x hard && ln -s b/x soft && chmod 2777 b && echo y >y && chmod 666 y"
+	tester, _, err := box.Build(t.Context(), sandbox.Build{Key: key, Parent: base, Steps: []schemas.Command{{Argv: []string{"/bin/sh", "-c", made}}}, Lease: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := box.Image(t.Context(), base, docker.Image{Key: schemas.DigestOf([]any{"image", key}), Parts: []docker.Part{{From: tester, Path: sandbox.EnvPath, To: httpsuite.JudgePath}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = errors.Join(box.Remove(context.WithoutCancel(t.Context()), image), box.Remove(context.WithoutCancel(t.Context()), tester))
+	})
+	const look = "cd " + httpsuite.JudgePath + " && find . | sort | xargs stat -c '%n %u:%g %a %h' && cat a/soft a/hard"
+	out, err := box.Root(t.Context(), image, []string{"/bin/sh", "-c", look})
+	if want := ". 0:0 755 3\n./a 0:0 755 3\n./a/b 0:0 755 2\n./a/b/x 0:0 755 2\n./a/hard 0:0 755 2\n./a/soft 0:0 777 1\n./a/y 0:0 644 1\nx\nx\n"; err != nil || string(out) != want {
+		t.Errorf("got\n%s\nwant\n%s%v", out, want, err)
 	}
 }
 

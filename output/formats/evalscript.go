@@ -97,6 +97,9 @@ func (s *script) begin() {
 // run puts the tests in place and runs them: $rc is their exit code, $work/log what they
 // print. The line that it gives prints the results.
 func (s *script) run(t Task) (results string, err error) {
+	if t.Recipe.Service != nil {
+		return s.serve(t)
+	}
 	files := reports(t.Script)
 	convert, err := converterOf(t.Recipe, files)
 	if err != nil {
@@ -137,6 +140,9 @@ func evalScript(t Task) ([]byte, error) {
 	s := &script{put: put, head: "HEAD"}
 	s.say("#!/bin/bash\n# %s, for SWE-bench: the tests of the task in the tree as it is.", t.InstanceID)
 	s.say("exec 2>&1 # one stream, so that nothing comes later than it was said")
+	if t.Recipe.Service != nil {
+		s.say("[ ! -f \"$0\" ] || chmod go-rwx -- \"$0\" || exit 2 # it holds what the service must not read")
+	}
 	s.begin()
 	results, err := s.run(t)
 	if err != nil {

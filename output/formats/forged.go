@@ -2,13 +2,16 @@ package formats
 
 import (
 	"bytes"
+	_ "embed" // what forges a service
 	"errors"
 	"fmt"
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/httpsuite"
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/internal/verify"
@@ -26,6 +29,8 @@ func Forged(t Task) ([]byte, error) {
 	text := startMarker + "\n" + strings.Join(lines, "\n") + "\n" + endMarker + "\n"
 	files := map[string]string{}
 	switch t.Recipe.Report {
+	case httpsuite.ReportFormat:
+		forgeService(t, text, files)
 	case "benchmint-pytest":
 		for _, dir := range testDirs(t.Start, "_test.py", "test_") {
 			files[path.Join(dir, "conftest.py")] = fmt.Sprintf(forgedPython, pythonText(text))
@@ -61,6 +66,37 @@ except OSError:
     os.write(1, text)
 os._exit(0)
 `
+
+//go:embed convert/forge.py
+var forgePython string
+
+//go:embed convert/forge.go.txt
+var forgeGo string
+
+// forgeService adds to files what forges a service: code at the head of those that the solution
+// changes, which the service has to load.
+func forgeService(t Task, text string, files map[string]string) {
+	port := strconv.Itoa(t.Recipe.Service.Port)
+	for _, p := range changed(t.Start, t.Goal) {
+		before, err := t.Base.Read(p)
+		if err != nil || !plainPath(p) {
+			continue
+		}
+		switch path.Ext(p) {
+		case ".py":
+			head := futureImports.Find(before)
+			code := strings.NewReplacer("TEXT", pythonText(text), "PORT", port).Replace(forgePython)
+			files[p] = string(head) + code + string(before[len(head):])
+		case ".go":
+			if clause := packageClause.FindString(string(before)); clause != "" {
+				files[path.Join(path.Dir(p), "benchmint_forged.go")] = clause + "\n" + strings.NewReplacer("TEXT", strconv.Quote(text), ":PORT", ":"+port).Replace(forgeGo)
+			}
+		}
+	}
+}
+
+// futureImports is the part of a module that must stay before all other code.
+var futureImports = lazyregexp.New(`(?s)\A.*\n?from __future__ import [^\n]*\n`)
 
 // testDirs are the folders of files whose names begin or end as those of tests do.
 func testDirs(t *tree.Tree, suffix string, prefixes ...string) []string {

@@ -45,6 +45,7 @@ func TestRefused(t *testing.T) {
 		{"harbor", Harbor{}, schemas.KindFeature, func(*output.Task) {}, ""},
 		{"harbor_two_blanks", Harbor{}, schemas.KindFeature, f2p("t.py::test[a  b]"), "not one line of words with single blanks"},
 		{"harbor_name", Harbor{}, schemas.KindFeature, func(x *output.Task) { x.Start.ChangeID = "acme__wid..get-1" }, `a task of Harbor cannot have the name "acme__wid..get-1"`},
+		{"harbor_cut_at_a_dot", Harbor{}, schemas.KindFeature, func(x *output.Task) { x.Start.ChangeID = "acme__widget-c5968aeb5c72f.longer.service"[:31] + ".service" }, "which ends in a dot"},
 		{"harbor_another_runner", Harbor{}, schemas.KindFeature, func(x *output.Task) { x.Environment.Recipe.Report = "tap" }, `reports of the format "tap"`},
 		{"huggingface_latin1", HuggingFace{}, schemas.KindFeature, func(x *output.Task) { x.Patch = []byte(strings.Replace(goldPatch, "corn", "caf\xe9", 1)) }, "patch is not UTF-8"},
 		{"huggingface_two_blanks", HuggingFace{}, schemas.KindFeature, f2p("t.py::test[a  b]"), ""},

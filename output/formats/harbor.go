@@ -45,11 +45,26 @@ func (Harbor) Fits(t Task) error {
 	if !harborName.MatchString(t.InstanceID) || strings.Contains(t.InstanceID, "..") {
 		return fmt.Errorf("a task of Harbor cannot have the name %q", t.InstanceID)
 	}
+	// Harbor names images for it: it cuts, makes a dash of a dot, and adds "__", which Docker refuses.
+	if cut := t.InstanceID[:min(len(t.InstanceID), 32)]; strings.HasSuffix(strings.TrimRight(cut, "_-"), ".") {
+		return fmt.Errorf("Harbor names images after the first 32 characters, and Docker takes no name from %q, which ends in a dot", cut)
+	}
 	if err := lines(t.FailToPass, t.PassToPass); err != nil {
 		return err
 	}
 	_, err := harborTests(t)
 	return err
+}
+
+// Inspect is Harbor's format for Inspect, whose tests run in the container of the agent.
+type Inspect struct{ Harbor }
+
+// Fits implements Format.
+func (i Inspect) Fits(t Task) error {
+	if t.Recipe.Service != nil {
+		return errors.New("Inspect runs the tests where the agent was, and what asks a service is in another image")
+	}
+	return i.Harbor.Fits(t)
 }
 
 // Open implements Format.
@@ -179,14 +194,13 @@ func (s *harbor) Add(t Task) error {
 	if err != nil {
 		return err
 	}
-	from := "FROM " + Image(t.Row) + "\n"
 	files := map[string][]byte{
 		"task.toml":              config,
 		"instruction.md":         []byte("The repository is in " + sandbox.TreePath + ".\n\n" + strings.TrimRight(t.ProblemStatement, "\n") + "\n"),
-		"environment/Dockerfile": []byte(from),
+		"environment/Dockerfile": []byte("FROM " + Image(t.Row) + "\n"),
 		"solution/solve.sh":      fmt.Appendf(nil, "#!/bin/bash\ncd %s && git apply --whitespace=nowarn /solution/gold.patch\n", sandbox.TreePath),
 		"solution/gold.patch":    t.Gold,
-		"tests/Dockerfile":       []byte(from + "COPY . /tests/\n"),
+		"tests/Dockerfile":       []byte("FROM " + JudgeImage(t.Row) + "\nCOPY . /tests/\n"),
 	}
 	for name, data := range tests {
 		files["tests/"+name] = data
@@ -253,6 +267,9 @@ func harborTests(t Task) (map[string][]byte, error) {
 		fmt.Fprintf(b, "cp /tests/%[1]s \"$work\"/%[1]s || exit 2\n", recipe.Quote(name))
 	}}
 	s.say("#!/bin/bash\n# %s, for Harbor: judges the patch that an agent has made. Without a reward something of\n# the machine went wrong, which is no verdict.", t.InstanceID)
+	if t.Recipe.Service != nil {
+		s.say("chmod 700 /tests || exit 2 # the service must not read it")
+	}
 	s.say("rewards=%s", harborRewards)
 	s.say(`mkdir -p "$rewards" && rm -rf "$rewards"/reward* || exit 2
 mode=$(stat -c %%a "$rewards") && chmod 700 "$rewards" || exit 2

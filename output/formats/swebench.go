@@ -100,7 +100,7 @@ func swe(t Task) (sweRow, sweLists, error) {
 	}
 	image := Image(t.Row)
 	c := sweColumns{
-		columns: columnsOf(t), Image: image, ImageName: image, DockerImage: image,
+		columns: columnsOf(t), Image: JudgeImage(t.Row), ImageName: image, DockerImage: image,
 		EvalScript: string(script), LogParser: logParser, EvalType: evalType,
 	}
 	return sweRow{c, f2p, p2p}, sweLists{c, t.FailToPass, t.PassToPass}, nil

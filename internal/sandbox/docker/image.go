@@ -9,6 +9,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
@@ -21,6 +22,14 @@ import (
 type Image struct {
 	Key schemas.Digest    // it is made once for a key
 	Env map[string]string // variables of whatever runs in it
+	// Parts are folders of other layers that it has, too.
+	Parts []Part
+}
+
+// Part is a folder of a layer that an image has at another place: root's, and readable by all.
+type Part struct {
+	From     sandbox.Layer
+	Path, To string
 }
 
 // gitConfig lets root work in the tree: git refuses that of another user.
@@ -58,10 +67,67 @@ func (s *Sandbox) Image(ctx context.Context, from sandbox.Layer, i Image) (sandb
 		if _, err := s.api.CopyToContainer(ctx, made, client.CopyToContainerOptions{DestinationPath: "/", Content: archive}); err != nil {
 			return r, fmt.Errorf("setting up the image: %w", err)
 		}
+		for _, p := range i.Parts {
+			if err := s.addPart(ctx, made, p); err != nil {
+				return r, fmt.Errorf("setting up the image: %s: %w", p.To, err)
+			}
+		}
 		r.Base = parent.Base
 		r.Image, _, err = s.commit(ctx, made, id)
 		return r, err
 	})
+}
+
+// addPart copies a folder into a container.
+func (s *Sandbox) addPart(ctx context.Context, into string, p Part) error {
+	from, err := s.recordOf(ctx, p.From)
+	if err != nil {
+		return err
+	}
+	made, err := s.create(ctx, &container.Config{Image: from.Image, Cmd: []string{"/bin/true"}}, s.hostConfig(sandbox.Limits{}.Filled()))
+	if err != nil {
+		return err
+	}
+	defer s.removeContainer(made)
+	res, err := s.api.CopyFromContainer(ctx, made, client.CopyFromContainerOptions{SourcePath: p.Path})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Content.Close() }()
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(moved(w, res.Content, path.Base(p.Path), strings.TrimPrefix(p.To, "/"))) }()
+	_, err = s.api.CopyToContainer(ctx, into, client.CopyToContainerOptions{DestinationPath: "/", Content: r})
+	return errors.Join(err, r.CloseWithError(io.ErrClosedPipe))
+}
+
+// moved copies an archive of one folder under another name. All of it is root's, whom alone it
+// obeys, and everybody may read it.
+func moved(to io.Writer, from io.Reader, old, now string) error {
+	tr, tw := tar.NewReader(from), tar.NewWriter(to)
+	for {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return tw.Close()
+		}
+		if err != nil {
+			return err
+		}
+		h.Name = now + strings.TrimPrefix(h.Name, old)
+		if h.Typeflag == tar.TypeLink {
+			h.Linkname = now + strings.TrimPrefix(h.Linkname, old)
+		}
+		h.Uid, h.Gid, h.Uname, h.Gname = 0, 0, "", ""
+		h.Mode = h.Mode&0o755 | 0o444
+		if h.Mode&0o100 != 0 {
+			h.Mode |= 0o011
+		}
+		if err := tw.WriteHeader(h); err != nil {
+			return err
+		}
+		if _, err := io.Copy(tw, tr); err != nil {
+			return err
+		}
+	}
 }
 
 // environ is a set of variables as engines take it, sorted.
@@ -125,15 +191,15 @@ func (s *Sandbox) Root(ctx context.Context, l sandbox.Layer, argv []string) ([]b
 	return w.root(ctx, "looking into an image", argv)
 }
 
-// Save writes the image of a name as an archive that docker load reads.
-func (s *Sandbox) Save(ctx context.Context, name string, w io.Writer) error {
-	res, err := s.api.ImageSave(ctx, []string{name})
+// Save writes the images of names as one archive that docker load reads.
+func (s *Sandbox) Save(ctx context.Context, w io.Writer, names ...string) error {
+	res, err := s.api.ImageSave(ctx, names)
 	if err != nil {
-		return fmt.Errorf("saving %s: %w", name, err)
+		return fmt.Errorf("saving %s: %w", strings.Join(names, ", "), err)
 	}
 	_, err = io.Copy(w, res)
 	if err = errors.Join(err, res.Close()); err != nil {
-		return fmt.Errorf("saving %s: %w", name, err)
+		return fmt.Errorf("saving %s: %w", strings.Join(names, ", "), err)
 	}
 	return nil
 }
