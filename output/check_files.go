@@ -127,7 +127,7 @@ func (c *checker) configs(split string, lines [][]byte) {
 		if c.d.Manifest.Release == nil || r.File != dataPath(split) {
 			continue
 		}
-		for _, name := range configsOf(r.Row) {
+		for _, name := range configsOf(r.Row, c.d.Manifest.Card) {
 			want[configPath(name, split)] = append(want[configPath(name, split)], lines[r.Line-1])
 		}
 	}

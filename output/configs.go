@@ -50,14 +50,23 @@ func (w *writer) newConfigs(s SplitInput) *configs {
 	return &configs{s.Name, map[string]*configFile{}, w.stream}
 }
 
-// configsOf are the configurations that a row of a release is in.
-func configsOf(r Row) []string { return []string{windowOf(r), string(r.Benchmint.Kind)} }
+// liteCard is the first version of the card that has the configuration Lite.
+const liteCard = 3
+
+// configsOf are the configurations that a row of a release is in, by the version of its card.
+func configsOf(r Row, version int) []string {
+	out := []string{windowOf(r), string(r.Benchmint.Kind)}
+	if version >= liteCard && r.In(Lite) {
+		out = append(out, Lite)
+	}
+	return out
+}
 
 func (c *configs) add(r Row, line []byte) error {
 	if c == nil {
 		return nil
 	}
-	for _, name := range configsOf(r) {
+	for _, name := range configsOf(r, CardVersion) {
 		f, ok := c.files[name]
 		if !ok {
 			s, err := c.open(configPath(name, c.split))
@@ -86,13 +95,13 @@ func (c *configs) close(w *writer) error {
 }
 
 // Configs are the configurations of the dataset that a client opens by name, beside "default":
-// windows, oldest first, then kinds.
+// windows, oldest first, then kinds, then the libraries of Lite.
 func (d *Dataset) Configs() []string {
 	t := newTally()
 	for _, r := range d.Rows {
 		t.add(r.Row)
 	}
-	return t.configs()
+	return slices.DeleteFunc(t.configs(), func(name string) bool { return name == Lite && d.Manifest.Card < liteCard })
 }
 
 // ConfigRows are the IDs of a split's rows by configuration, without "default".
@@ -102,7 +111,7 @@ func (d *Dataset) ConfigRows(split string) map[string][]string {
 		if r.File != dataPath(split) {
 			continue
 		}
-		for _, name := range configsOf(r.Row) {
+		for _, name := range configsOf(r.Row, d.Manifest.Card) {
 			out[name] = append(out[name], r.InstanceID)
 		}
 	}
@@ -110,10 +119,20 @@ func (d *Dataset) ConfigRows(split string) map[string][]string {
 }
 
 func (t *tally) configs() []string {
-	return slices.Concat(slices.Sorted(maps.Keys(t.windows)), slices.Sorted(maps.Keys(t.kinds)))
+	out := slices.Concat(slices.Sorted(maps.Keys(t.windows)), slices.Sorted(maps.Keys(t.kinds)))
+	if t.lite > 0 {
+		out = append(out, Lite)
+	}
+	return out
 }
 
 func configsText(b *bytes.Buffer, m Manifest, t *tally) {
+	if t.lite > 0 { // Commit0's names: all is every task
+		fmt.Fprintf(b, "- config_name: %s\n  data_files:\n", All)
+		for _, s := range m.Splits {
+			fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, parquetPath(s.Name))
+		}
+	}
 	for _, name := range t.configs() {
 		fmt.Fprintf(b, "- config_name: %s\n  data_files:\n", name)
 		for _, s := range m.Splits {
@@ -164,6 +183,9 @@ func configsLoaded(b *bytes.Buffer, m Manifest, t *tally) {
 func configWords(name string, t *tally) string {
 	if n, ok := t.windows[name]; ok {
 		return fmt.Sprintf("%s that came with %s", count(n, "task"), strings.ReplaceAll(strings.TrimPrefix(name, "w"), "_", "."))
+	}
+	if name == Lite {
+		return fmt.Sprintf("%s with at most %d functions to write", count(t.lite, "library task"), LiteFunctions)
 	}
 	return fmt.Sprintf("%s of kind %s", count(t.kinds[name], "task"), name)
 }

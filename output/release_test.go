@@ -24,6 +24,13 @@ func carriedInto(t *testing.T, edit func(*Input, []Carried)) (from, dir string) 
 	if _, err := Write(from, in.of()); err != nil {
 		t.Fatal(err)
 	}
+	releasedInto(t, in.Input, from, dir, edit)
+	return from, dir
+}
+
+// releasedInto makes a release of a dataset.
+func releasedInto(t *testing.T, again Input, from, dir string, edit func(*Input, []Carried)) {
+	t.Helper()
 	d, err := Read(from)
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +46,6 @@ func carriedInto(t *testing.T, edit func(*Input, []Carried)) (from, dir string) 
 		all[i].Row.Row = r
 		all[i].Edit = func(name string, b []byte) ([]byte, error) { return WithCanary(name, b, guid), nil }
 	}
-	again := in.Input
 	again.Flakes, again.CarriedRejects = slices.Values(d.Flakes), d.Rejects
 	again.Release = &Release{Version: "2025.02", Date: "2025-02-01", Canary: guid}
 	again.Splits = []SplitInput{{Carried: all}}
@@ -49,7 +55,6 @@ func carriedInto(t *testing.T, edit func(*Input, []Carried)) (from, dir string) 
 	if _, err := Write(dir, again); err != nil {
 		t.Fatal(err)
 	}
-	return from, dir
 }
 
 // TestCarry: a carried task is the one that it was but for canary and release; times, redactions
@@ -211,6 +216,39 @@ func TestConfigs(t *testing.T) {
 	}
 	if !strings.Contains(card, "| 2024-03 | 2 |") || !strings.Contains(card, `load_dataset(DIR, "w2025_01", split="test")  # 1 task that came with 2025.01`) {
 		t.Errorf("card:\n%s", card)
+	}
+}
+
+// TestLiteConfig: a release has a configuration of the libraries with few functions, and of all tasks by that name; one whose
+// card is older has none, and holds.
+func TestLiteConfig(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "2025.02")
+	in := input(t).Input
+	from := datasetOf(t, libraryTask(t))
+	work, err := Read(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Funnel = work.Manifest.Funnel
+	releasedInto(t, in, from, dir, nil)
+	if findings, err := Check(dir); err != nil || len(findings) > 0 {
+		t.Fatalf("%v %v", err, findings)
+	}
+	d, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := d.Rows[slices.IndexFunc(d.Rows, func(r Located) bool { return r.Benchmint.Kind == schemas.KindLibrary })].InstanceID
+	if got := d.ConfigRows(DefaultSplit)[Lite]; !slices.Equal(got, []string{library}) || d.Configs()[len(d.Configs())-1] != Lite {
+		t.Errorf("%q of %q", got, d.Configs())
+	}
+	if card := contents(t, dir)[CardFile]; !strings.Contains(card, "- config_name: all\n  data_files:\n  - split: test\n    path: data/test.parquet\n") || !strings.Contains(card, "- config_name: lite\n") {
+		t.Errorf("card:\n%s", card)
+	}
+	d.Manifest.Card = liteCard - 1
+	if got := d.ConfigRows(DefaultSplit)[Lite]; got != nil || slices.Contains(d.Configs(), Lite) {
+		t.Errorf("of an older card: %q, %q", got, d.Configs())
 	}
 }
 

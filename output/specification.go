@@ -1,6 +1,7 @@
 package output
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -22,11 +23,14 @@ func (l *linter) specification(s *schemas.Specification) {
 		l.add(RuleField, "library.specification.source is %q, read as %q", s.Source, s.Reader)
 	}
 	built := s.Reader != schemas.ReadFiles
-	if built != (s.BuiltBy != "") || built != (s.Packages > 0) || built && (s.NotBuilt != "" || s.Source != "docs") || s.Described < 0 || !built && s.Described != 0 {
+	if built != (s.BuiltBy != "") || built != (s.Packages > 0) || built && (s.NotBuilt != "" || s.Source != "docs") || s.Described < 0 {
 		l.add(RuleField, "library.specification: built_by %q, %d packages and not_built %q do not go with reader %q", s.BuiltBy, s.Packages, s.NotBuilt, s.Reader)
 	}
 	if s.Source == "signatures" != (s.Documents == 0) || s.Documents < 0 || s.Words < 1 || s.Pages < 0 || s.Redacted < 0 {
 		l.add(RuleField, "library.specification: %d documents of source %s, %d words, %d pages, %d redacted: out of range", s.Documents, s.Source, s.Words, s.Pages, s.Redacted)
+	}
+	if s.Guide < 0 || s.Documented < 0 || s.Public < s.Documented {
+		l.add(RuleField, "library.specification: %d words of a guide, %d of %d public functions documented: out of range", s.Guide, s.Documented, s.Public)
 	}
 	var paths []string
 	pictures := 0
@@ -46,6 +50,23 @@ func (l *linter) specification(s *schemas.Specification) {
 	if printed != (s.PrintedBy != "") || printed == (s.WithoutPDF != "") || printed != (s.Pages > 0) {
 		l.add(RuleField, "library.specification: printed_by %q and without_pdf %q do not say whether there is a PDF", s.PrintedBy, s.WithoutPDF)
 	}
+}
+
+// Specification gives the files of a library's specification by their paths below its folder; nil where the task has none.
+func (d *Dataset) Specification(r Row) (map[string][]byte, error) {
+	l := r.Benchmint.Library
+	if l == nil || l.Specification == nil {
+		return nil, nil
+	}
+	out := map[string][]byte{}
+	for _, f := range l.Specification.Files {
+		b, err := readIn(d.Dir, path.Join(TasksDir, r.InstanceID, SpecDir, f.Path))
+		if err != nil {
+			return nil, fmt.Errorf("reading the specification of %s: %w", r.InstanceID, err)
+		}
+		out[f.Path] = b
+	}
+	return out, nil
 }
 
 // specification: the folder holds the files that the row names, to the byte, and no other.

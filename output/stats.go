@@ -115,6 +115,7 @@ type tally struct {
 	months     map[string]int // by created_at; of releases, as are windows and kinds
 	windows    map[string]int // by the version that they came with
 	kinds      map[string]int
+	lite       int // libraries of Lite
 }
 
 // listed is a task as the card lists it.
@@ -156,6 +157,9 @@ func (t *tally) add(r Row) {
 		t.months[r.Created().UTC().Format("2006-01")]++
 		t.windows[windowOf(r)]++
 		t.kinds[string(e.Kind)]++
+		if r.In(Lite) {
+			t.lite++
+		}
 	}
 	if e.WrittenBy == schemas.Hand {
 		t.byHand++

@@ -102,8 +102,13 @@ func proofOf(t Task) schemas.Proof {
 
 func rendering(t Task, archive schemas.Digest) recipe.Rendering {
 	dir := path.Join(TasksDir, t.ID())
+	specification := ""
+	if t.Statement.Specification != nil {
+		specification = path.Join(dir, SpecDir)
+	}
 	return recipe.Rendering{
-		ID: t.ID(), Recipe: t.Environment.Recipe, Setup: t.Setup, SetupDir: path.Join(dir, setupDir),
+		Specification: specification,
+		ID:            t.ID(), Recipe: t.Environment.Recipe, Setup: t.Setup, SetupDir: path.Join(dir, setupDir),
 		Archive: BlobPath(archive), Date: sealed(t.Start), Runs: t.Runs, Serve: t.Serve, InputDir: InputDir,
 	}
 }

@@ -10,6 +10,8 @@ const (
 	SpecificationDir  = "spec"
 	SpecificationText = "specification.md"
 	SpecificationPDF  = "specification.pdf"
+	// SpecificationPath is the folder that holds it where a task is solved: in its image, outside of the tree.
+	SpecificationPath = "/specification"
 )
 
 // How documentation was read.
@@ -39,13 +41,19 @@ type Specification struct {
 	// that its own tool built of the release, sphinx or mkdocs.
 	Reader string `json:"reader"`
 	// BuiltBy is the tool with its version, and Packages how many its environment has;
-	// Described are the objects of the code that its pages describe.
+	// Described are the objects of the code that its documents describe (Python).
 	BuiltBy   string `json:"built_by,omitempty"`
 	Packages  int    `json:"packages,omitempty"`
 	Described int    `json:"described,omitempty"`
 	// NotBuilt is why files were read of a release that has a tool, in a line.
 	NotBuilt  string `json:"not_built,omitempty"`
 	Documents int    `json:"documents"`
+	// Guide counts the words of its documents, beside the readme, that describe no object of the code: those of a user guide.
+	Guide int `json:"guide_words,omitempty"`
+	// Public are the functions, methods and classes that users may name, and Documented those of them with a docstring or doc
+	// comment, or that a document describes. 0 and 0 in what versions before these fields made.
+	Public     int `json:"public,omitempty"`
+	Documented int `json:"documented,omitempty"`
 	// Reference says that it ends with signatures and docstrings that no document describes.
 	Reference bool `json:"reference"`
 	Words     int  `json:"words"` // of the text, between blanks

@@ -285,13 +285,14 @@ func (p *parts) describe(f pipeline.Flow[schemas.Adequacy]) pipeline.Flow[schema
 }
 
 func (p *parts) document(f pipeline.Flow[schemas.Statement]) pipeline.Flow[schemas.Statement] {
-	least := describe.DefaultLibrary().Specification
+	l := describe.DefaultLibrary()
 	if p.Describe.Library != nil {
-		least = p.Describe.Library.Specification
+		l = *p.Describe.Library
 	}
-	settings := document.Settings{Sandbox: p.SandboxKind, Limits: p.limits(), Pin: p.PinToDate, PrintedBy: p.PrintedBy, Least: least}
+	asked := document.Asked{Source: l.Specification, GuideWords: l.MinGuideWords, Reference: l.Reference, Documented: l.MinDocumented}
+	settings := document.Settings{Sandbox: p.SandboxKind, Limits: p.limits(), Pin: p.PinToDate, PrintedBy: p.PrintedBy, Asked: asked}
 	outside := document.Outside{Records: p.records, States: p.trees, Blobs: p.Blobs, Printer: p.Printer, PrintedBy: p.PrintedBy}
-	documenter := document.New(p.Builder, p.projects, outside, least)
+	documenter := document.New(p.Builder, p.projects, outside, asked)
 	return pipeline.Share(f, Document, documenter, p.options(Document, document.Version, settings))
 }
 

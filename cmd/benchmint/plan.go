@@ -82,7 +82,7 @@ func cutConfig(c *config.Config) cut.Config {
 }
 
 func maskConfig(c *config.Config) mask.Config {
-	return mask.Config{Languages: c.Filters.Languages, MinLanguage: c.Library.MinLanguage, MaxLinesLeft: c.Library.MaxLinesLeft, Allow: c.Redaction.Allow}
+	return mask.Config{Languages: c.Filters.Languages, MinLanguage: c.Library.MinLanguage, Native: c.Library.Native, MaxLinesLeft: c.Library.MaxLinesLeft, Allow: c.Redaction.Allow}
 }
 
 func surveyConfig(c *config.Config) survey.Config {
@@ -107,7 +107,7 @@ func serviceCases(c *config.Config) *validate.Service {
 func libraryTests(c *config.Config) *describe.Library {
 	l := describe.Library{
 		MaxZeroWork: c.Library.MaxZeroWork, MinPassing: c.Library.MinPassing, MinCoverage: c.Library.MinCoverage,
-		Specification: c.Library.Specification, GPU: c.Library.GPU,
+		Specification: c.Library.Specification, MinGuideWords: c.Library.MinGuideWords, Reference: c.Library.Reference, MinDocumented: c.Library.MinDocumented, GPU: c.Library.GPU,
 	}
 	if l == describe.DefaultLibrary() {
 		return nil

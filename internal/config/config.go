@@ -113,9 +113,14 @@ type Library struct {
 	MinPassing   float64
 	MaxZeroWork  float64
 	MinCoverage  float64
+	Native       bool // no code of a compiled language beside it
 	// Specification is the least documentation: docs, readme or signatures.
 	Specification string
-	GPU           bool // take those that install packages for graphics processors
+	MinGuideWords int  // of a user guide
+	Reference     bool // documents describe the functions
+	MinDocumented float64
+	Preset        string // "" or PresetCommit0
+	GPU           bool   // take those that install packages for graphics processors
 }
 
 // Service says which groups of a service's endpoints become tasks.
@@ -340,6 +345,7 @@ func Load(in Input) (*Config, error) {
 	c.takeSources(in.Sources)
 	c.completeSources(cmp.Or(in.GitHub, hosts.GitHub))
 	problems = append(problems, c.readFlags(in.Flags)...)
+	c.takePreset()
 	problems = append(problems, c.validate(in.Now)...)
 	if len(problems) > 0 {
 		slices.SortStableFunc(problems, Problem.compare)
@@ -347,6 +353,30 @@ func Load(in Input) (*Config, error) {
 	}
 	return c, nil
 }
+
+// PresetCommit0 is library.preset: the gates of section 3.1 of Commit0's paper.
+const PresetCommit0 = "commit0"
+
+// takePreset gives the keys of library that nobody set the values of library.preset.
+func (c *Config) takePreset() {
+	if c.Library.Preset != PresetCommit0 {
+		return
+	}
+	unset := func(name string) bool { return c.Origin("library."+name).Layer == FromDefault }
+	l := &c.Library
+	for name, set := range map[string]func(){
+		"min_language": func() { l.MinLanguage = 0.95 }, "native": func() { l.Native = true },
+		"min_passing": func() { l.MinPassing = 0.98 }, "min_coverage": func() { l.MinCoverage = 0.9 },
+		"specification": func() { l.Specification = "docs" }, "min_guide_words": func() { l.MinGuideWords = guideWords }, "reference": func() { l.Reference = true },
+	} {
+		if unset(name) {
+			set()
+		}
+	}
+}
+
+// guideWords is what library.preset takes for a user guide: a page of text. The paper names no length.
+const guideWords = 500
 
 // OnGitHub begins a source of the command line that GitHub is asked of.
 const OnGitHub = "github:"

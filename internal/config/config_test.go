@@ -46,7 +46,7 @@ limits: {changes: 6, releases: 4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true,
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
-library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, gpu: true}
+library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, native: true, min_guide_words: 40, reference: true, min_documented: 0.4, preset: commit0, gpu: true}
 service: {frameworks: [gin], min_answered: 0.4, min_f2p: 5, min_endpoints: 4, env: true, hints: false, walk_back: 2}
 redaction: {allow: [tests/certs/]}
 build: {registries: public, hosts: [cdn.example.org], pin_to_date: false}
@@ -84,7 +84,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
 		},
 		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
-		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, "docs", true},
+		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, true, "docs", 40, true, 0.4, "commit0", true},
 		Service:   Service{[]string{"gin"}, 0.4, 5, 4, true, false, 2},
 		Redaction: Redaction{Allow: []string{"tests/certs/"}},
 		Build:     Build{Registries: RegistriesPublic, Hosts: []string{"cdn.example.org"}},
@@ -391,8 +391,9 @@ func TestSchemaAllowsTheExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// An empty kind is "not set", and in no closed set.
+	// An empty word is "not set", and in no closed set.
 	example := strings.Replace(sampled(Example()), `kind: ""`, "kind: bwrap", 1)
+	example = strings.Replace(example, `preset: ""`, "preset: commit0", 1)
 	for _, tc := range []struct{ old, new, wrong string }{
 		{"", "", ""},
 		{"memory: ", "memroy: ", `additional properties ["memroy"]`},
@@ -502,5 +503,25 @@ func TestIsURL(t *testing.T) {
 		if IsURL(in) != want {
 			t.Errorf("IsURL(%q) = %v", in, !want)
 		}
+	}
+}
+
+// TestPreset: library.preset sets what nobody gave, and nothing else.
+func TestPreset(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "benchmint.yaml")
+	if err := os.WriteFile(file, []byte("sources: [{git: /tmp/a, name: a/b}]\nlibrary: {preset: commit0, min_coverage: 0.5}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(Input{File: file, Flags: []Setting{{Key: "library.reference", Value: "false", Flag: "--set"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := c.Library; l.MinLanguage != 0.95 || !l.Native || l.MinPassing != 0.98 || l.MinCoverage != 0.5 || l.Specification != "docs" || l.MinGuideWords != guideWords || l.Reference {
+		t.Errorf("%+v", l)
+	}
+	_, err = Load(Input{File: file, Flags: []Setting{{Key: "library.preset", Value: "comit0", Flag: "--set"}}})
+	if err == nil || !strings.Contains(err.Error(), `"comit0" is not one of commit0; did you mean commit0?`) {
+		t.Error(err)
 	}
 }

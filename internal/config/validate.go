@@ -129,7 +129,7 @@ func (k *checker) numbers() {
 	c, s := k.c, k.c.Sandbox
 	for path, n := range map[string]int{
 		"filters.min_release_text": c.Filters.MinReleaseText, "filters.min_stars": c.Filters.MinStars, "github.max_requests": c.MaxRequests,
-		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "library.max_slices": c.Library.MaxSlices, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
+		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "library.max_slices": c.Library.MaxSlices, "library.min_guide_words": c.Library.MinGuideWords, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
 		"filters.max_source_lines": c.Filters.MaxSourceLines, "service.walk_back": c.Service.WalkBack, "service.min_f2p": c.Service.MinF2P, "service.min_endpoints": c.Service.MinEndpoints, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
 		"release.nop": c.Release.Nop, "release.forged": c.Release.Forged,
 	} {
@@ -145,7 +145,7 @@ func (k *checker) numbers() {
 	for path, share := range map[string]float64{
 		"library.min_language": c.Library.MinLanguage, "library.max_lines_left": c.Library.MaxLinesLeft,
 		"library.min_passing": c.Library.MinPassing, "library.max_zero_work": c.Library.MaxZeroWork,
-		"library.min_coverage": c.Library.MinCoverage, "service.min_answered": c.Service.MinAnswered,
+		"library.min_coverage": c.Library.MinCoverage, "library.min_documented": c.Library.MinDocumented, "service.min_answered": c.Service.MinAnswered,
 	} {
 		if share < 0 || share > 1 {
 			k.at(path, "%g is not between 0 and 1", share)

@@ -102,6 +102,10 @@ func TestDockerfile(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
+	r := rendering()
+	if r.Specification = "tasks/x/spec"; strings.Contains(got, "/specification") || !strings.HasSuffix(string(Dockerfile(r)), "\nCOPY tasks/x/spec /specification\n") {
+		t.Errorf("the specification is not copied, or where there is none:\n%s", got)
+	}
 	for i, line := range strings.Split(strings.TrimSpace(got), "\n") {
 		word, _, _ := strings.Cut(line, " ")
 		switch word {

@@ -21,7 +21,9 @@ type Rendering struct {
 	Setup    Step
 	SetupDir string
 	Archive  string // the base tree, blobs/<sha256>.tar.gz
-	Date     string // RFC 3339; the neutral commit's date
+	// Specification is the folder of a library's specification; "" where there is none.
+	Specification string
+	Date          string // RFC 3339; the neutral commit's date
 	// Runs are the processes of one proof run; their inputs lie under InputDir,
 	// relative to the run script.
 	Runs     []TestRun
@@ -51,6 +53,9 @@ func Dockerfile(r Rendering) []byte {
 		sandbox.EnvPath, sandbox.TreePath, sandbox.RunPath, sandbox.UID, sandbox.GID, sandbox.HomePath)
 	writeSetup(&b, r)
 	writeTree(&b, r)
+	if r.Specification != "" {
+		fmt.Fprintf(&b, "\n# The specification, outside of the tree.\nCOPY %s %s\n", r.Specification, schemas.SpecificationPath)
+	}
 	return []byte(b.String())
 }
 

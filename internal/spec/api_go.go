@@ -94,6 +94,7 @@ func (b *book) goPackage(dir string, names []string) []string {
 	out = append(out, w.comment(shown.Doc)...)
 	out = append(out, w.examples(shown.Examples)...)
 	out = append(out, w.values(shown.Consts, shown.Vars)...)
+	b.counts(shown)
 	for _, f := range shown.Funcs {
 		out = append(out, w.function(f, 3)...)
 	}
@@ -107,6 +108,25 @@ func (b *book) goPackage(dir string, names []string) []string {
 		}
 	}
 	return out
+}
+
+// counts counts what is exported, and what of it has a doc comment.
+func (b *book) counts(p *doc.Package) {
+	one := func(comment string) {
+		b.public++
+		if strings.TrimSpace(comment) != "" {
+			b.documented++
+		}
+	}
+	for _, f := range p.Funcs {
+		one(f.Doc)
+	}
+	for _, t := range p.Types {
+		one(t.Doc)
+		for _, f := range slices.Concat(t.Funcs, t.Methods) {
+			one(f.Doc)
+		}
+	}
 }
 
 // exampleFiles are the tests of a package that hold examples.

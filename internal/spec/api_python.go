@@ -76,6 +76,29 @@ func newAPI(t *tree.Tree, l string, shipped func(string) bool) *api {
 	return a
 }
 
+// documented counts the functions, methods and classes that users may name: no part of their names has an underscore before it.
+func (a *api) documented() (all, documented int) {
+	seen := map[string]bool{}
+	for _, m := range a.modules {
+		if slices.ContainsFunc(strings.Split(m.name, "."), func(part string) bool { return strings.HasPrefix(part, "_") }) {
+			continue
+		}
+		for i, d := range m.file.Decls {
+			x := object{m, i}
+			callable := d.Kind == outline.Function || d.Kind == outline.Method || d.Kind == outline.Class
+			if !callable || seen[x.key()] || slices.ContainsFunc(strings.Split(d.Qualified, "."), func(part string) bool { return strings.HasPrefix(part, "_") }) {
+				continue
+			}
+			seen[x.key()] = true
+			all++
+			if a.done[x.key()] || x.doc() != "" {
+				documented++
+			}
+		}
+	}
+	return all, documented
+}
+
 // dottedName is the name that a file is imported by: from the topmost folder that is a
 // package, else from the folder that holds sources.
 func dottedName(t *tree.Tree, p string) string {

@@ -52,6 +52,8 @@ type book struct {
 	written   int
 	reads     int
 	left      map[string]int
+	// public counts exported functions, methods and types of Go, and documented those with a doc comment.
+	public, documented int
 }
 
 // used counts what was written; it reports whether there is room for more.

@@ -50,13 +50,14 @@ func (b *book) rendered(p Page, pages Pages, known map[string]bool) (document, e
 	for _, n := range nodes {
 		body.AppendChild(n)
 	}
+	before := len(b.api.done)
 	r := &rendering{book: b, pages: pages, known: known, page: p.Name}
 	r.below(body)
 	markdown, err := converted(body)
 	if err != nil {
 		return d, fmt.Errorf("rendering page %s: %w", p.Name, err)
 	}
-	d.blocks = r.blocks(markdown)
+	d.blocks, d.describes = r.blocks(markdown), len(b.api.done)-before
 	for _, block := range d.blocks {
 		b.used(len(block))
 	}

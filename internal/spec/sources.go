@@ -29,6 +29,8 @@ type document struct {
 	path   string
 	title  string
 	blocks []string
+	// describes counts the objects of the code that it describes and no document before it does.
+	describes int
 }
 
 // isDocument reports whether a file is documentation by its form.
@@ -93,6 +95,19 @@ func (b *book) collect() []string {
 		}
 	}
 	return out
+}
+
+// Tells are those of some paths below folders of documentation that tell what the code does, by their names: no changes, no
+// licence, and no index where there are other pages.
+func Tells(paths []string) []string {
+	all := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return aside(p, false) != "" })
+	pages := slices.DeleteFunc(slices.Clone(all), func(p string) bool {
+		return slices.Contains([]string{"index", "contents", "toc", "modules"}, strings.ToLower(stem(p)))
+	})
+	if len(pages) == 0 {
+		return all
+	}
+	return pages
 }
 
 // aside is why a document is left out, "" for one that is not.
@@ -194,6 +209,7 @@ func (b *book) document(name string) (document, []string) {
 		return d, nil
 	}
 	b.highlight = b.api.language
+	before := len(b.api.done)
 	p := &page{book: b, path: name, links: map[string]string{}, subs: map[string]string{}}
 	if isMarkdown(name) {
 		d.blocks = p.markdown(lines)
@@ -202,6 +218,7 @@ func (b *book) document(name string) (document, []string) {
 		d.blocks = p.rest(lines)
 	}
 	b.titled(&d, p.title)
+	d.describes = len(b.api.done) - before
 	return d, p.toctree
 }
 

@@ -65,12 +65,17 @@ type Spec struct {
 	Documents []string
 	Reference bool // has an API reference of its own
 	Built     bool // documents are pages of Options.Built, which has some with text
-	Described int  // objects of the code that those pages describe
-	Markdown  string
-	Pictures  []Picture
-	Words     int
-	Redacted  int            // blocks of code that hold lines of the bodies
-	Left      map[string]int // what is not in it, by why
+	Described int  // objects of the code that documents describe, of Python
+	// Guide counts the words of documents, beside the readme, that describe no object: those of a user guide.
+	Guide int
+	// Public are the functions, methods and classes that users may name, and Documented those of them that have a docstring or a
+	// doc comment, or that a document describes.
+	Public, Documented int
+	Markdown           string
+	Pictures           []Picture
+	Words              int
+	Redacted           int            // blocks of code that hold lines of the bodies
+	Left               map[string]int // what is not in it, by why
 }
 
 // Build writes the specification of a starter. It is the same for the same options, to the
@@ -81,22 +86,25 @@ func Build(o Options) Spec {
 	var docs []document
 	if o.Built != nil {
 		docs, s.Source = b.built(*o.Built)
-		if s.Built = s.Source == FromDocs; s.Built {
-			s.Described = len(b.api.done)
-		} else {
+		if s.Built = s.Source == FromDocs; !s.Built {
 			b = newBook(o)
 		}
 	}
 	if !s.Built {
 		docs, s.Source = b.read()
 	}
-	s.Left = b.left
+	s.Left, s.Described = b.left, len(b.api.done)
 	for _, d := range docs {
 		s.Documents = append(s.Documents, d.path)
+		if d.describes == 0 && d.path != readme(b.tree) {
+			s.Guide += len(strings.Fields(strings.Join(d.blocks, " ")))
+		}
 	}
+	s.Public, s.Documented = b.api.documented()
 	reference, ok := b.reference()
 	if o.Language == "go" {
 		reference, ok = b.goReference(o.Ships)
+		s.Public, s.Documented = b.public, b.documented
 	}
 	if s.Reference = ok; ok {
 		docs = append(docs, reference)

@@ -51,10 +51,11 @@ func TestBuild(t *testing.T) {
 		pictures               int
 		reference              bool
 		left                   map[string]int
+		facts                  [4]int // Guide, Described, Public, Documented
 	}{
-		{"python", "python", FromDocs, []string{"README.md", "docs/index.rst", "docs/parts.md", "docs/guide.rst"}, 1, true, map[string]int{leftProject: 1, leftDirs: 1, leftPicture: 1, leftMissing: 2, leftNames: 1}},
-		{"go", "go", FromReadme, []string{"README.rst"}, 0, true, map[string]int{}},
-		{"mkdocs", "python", FromDocs, []string{"docs/en/index.md", "docs/en/use/second.md", "docs/en/use/first.md", "docs/en/other.md"}, 0, false, map[string]int{leftLanguage: 1}},
+		{"python", "python", FromDocs, []string{"README.md", "docs/index.rst", "docs/parts.md", "docs/guide.rst"}, 1, true, map[string]int{leftProject: 1, leftDirs: 1, leftPicture: 1, leftMissing: 2, leftNames: 1}, [4]int{257, 6, 6, 4}},
+		{"go", "go", FromReadme, []string{"README.rst"}, 0, true, map[string]int{}, [4]int{0, 0, 4, 4}},
+		{"mkdocs", "python", FromDocs, []string{"docs/en/index.md", "docs/en/use/second.md", "docs/en/use/first.md", "docs/en/other.md"}, 0, false, map[string]int{leftLanguage: 1}, [4]int{24, 1, 1, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -88,6 +89,9 @@ func TestBuild(t *testing.T) {
 			}
 			if diff := cmp.Diff(c.left, s.Left); diff != "" {
 				t.Errorf("left out: %s", diff)
+			}
+			if got := [4]int{s.Guide, s.Described, s.Public, s.Documented}; got != c.facts {
+				t.Errorf("words of a guide, objects described, public functions, documented ones: %v, want %v", got, c.facts)
 			}
 			if s.Source != c.source || len(s.Pictures) != c.pictures || s.Reference != c.reference {
 				t.Errorf("source %s, %d pictures, reference %v", s.Source, len(s.Pictures), s.Reference)

@@ -48,6 +48,7 @@ const (
 	commit0IDs       = "data/test_ids" // as in the package of the harness
 	// commit0Spec is left out of what the harness takes for a solver's work.
 	commit0Spec = "spec.pdf.bz2"
+	commit0Text = schemas.SpecificationText
 )
 
 // Fits implements Format.
@@ -211,17 +212,20 @@ func squeezed(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// withSpecification is a tree with the PDF at its root, where there is one.
-func withSpecification(t *tree.Tree, pdf []byte) (*tree.Tree, error) {
-	if pdf == nil {
-		return t, nil
+// withSpecification is a tree with the text of the specification and the PDF at its root, as far as they are there.
+func withSpecification(t *tree.Tree, specification map[string][]byte) (*tree.Tree, error) {
+	all := slices.DeleteFunc(t.Entries(), func(e tree.Entry) bool { return e.Path == commit0Spec || e.Path == commit0Text })
+	if text := specification[schemas.SpecificationText]; text != nil {
+		all = append(all, tree.Entry{Path: commit0Text, Mode: tree.ModeFile, Data: text})
 	}
-	packed, err := squeezed(pdf)
-	if err != nil {
-		return nil, err
+	if pdf := specification[schemas.SpecificationPDF]; pdf != nil {
+		packed, err := squeezed(pdf)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tree.Entry{Path: commit0Spec, Mode: tree.ModeFile, Data: packed})
 	}
-	all := slices.DeleteFunc(t.Entries(), func(e tree.Entry) bool { return e.Path == commit0Spec })
-	return tree.New(append(all, tree.Entry{Path: commit0Spec, Mode: tree.ModeFile, Data: packed}))
+	return tree.New(all)
 }
 
 // Close implements Sink.
@@ -253,8 +257,11 @@ func setupOf(t Task) commit0Setup {
 		minor = parts[0] + "." + parts[1]
 	}
 	s := commit0Setup{Python: minor, PipPackages: pins(t.Recipe.Lock)}
-	if t.Specification != nil {
+	switch {
+	case t.Specification[schemas.SpecificationPDF] != nil:
 		s.Specification = commit0Spec
+	case t.Specification[schemas.SpecificationText] != nil:
+		s.Specification = commit0Text
 	}
 	if len(t.Recipe.Build) > 0 {
 		install := "pip install --no-deps --no-build-isolation -e ."

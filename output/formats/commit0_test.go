@@ -84,7 +84,9 @@ func git(t *testing.T, dir string, args ...string) string {
 func TestCommit0(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	x := starter(t, func(x *Task) { x.Specification = []byte("%PDF-1.7") })
+	x := starter(t, func(x *Task) {
+		x.Specification = map[string][]byte{schemas.SpecificationText: []byte("# lathe\n"), schemas.SpecificationPDF: []byte("%PDF-1.7")}
+	})
 	d := &output.Dataset{Manifest: output.Manifest{Splits: []output.Split{{Name: "test", Tasks: 1}}}, Rows: []output.Located{{Row: x.Row, File: "data/test.jsonl"}}}
 	sink, err := Commit0{}.Open(dir, d)
 	if err != nil {
@@ -126,6 +128,9 @@ func TestCommit0(t *testing.T) {
 	}
 	if spec, err := io.ReadAll(bzip2.NewReader(strings.NewReader(git(t, sealed, "show", "commit0_strict:spec.pdf.bz2")))); err != nil || string(spec) != "%PDF-1.7" {
 		t.Errorf("specification %q, %v", spec, err)
+	}
+	if text := git(t, sealed, "show", "commit0_strict:specification.md"); text != "# lathe" {
+		t.Errorf("text of the specification %q", text)
 	}
 	if body := git(t, whole, "show", "reference:src/lathe/cut.py"); !strings.Contains(body, "return 1") || git(t, whole, "rev-parse", "reference^") != want["base_commit"] {
 		t.Errorf("the reference is %q", body)

@@ -31,8 +31,9 @@ type Task struct {
 	Base, Start, Goal *tree.Tree // B, S and G
 	Script            []byte     // run.sh
 	Inputs            []Input    // what run.sh copies
-	Specification     []byte     // of a library, as PDF; nil where there is none
-	Date              time.Time  // of the neutral commit that the start is in an image
+	// Specification are the files of a library's specification by their paths; nil where there is none.
+	Specification map[string][]byte
+	Date          time.Time // of the neutral commit that the start is in an image
 }
 
 // Input is a file beside run.sh; Name is relative to it.
@@ -173,8 +174,7 @@ func taskOf(d *output.Dataset, row output.Located) (Task, error) {
 	if t.Script, err = os.ReadFile(filepath.Join(folder, output.RunFile)); err != nil {
 		return t, err
 	}
-	t.Specification, err = os.ReadFile(filepath.Join(folder, output.SpecDir, schemas.SpecificationPDF))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if t.Specification, err = d.Specification(row.Row); err != nil {
 		return t, err
 	}
 	inputs, err := os.ReadDir(filepath.Join(folder, output.InputDir))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/parts"
+	"github.com/benchmint/benchmint/internal/spec"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
@@ -21,7 +22,12 @@ type Library struct {
 	MinCoverage float64 `json:"min_coverage"`  // share of the lines of its code that they run, 0 to 1
 	// Specification is the least documentation: Docs, Readme or Signatures.
 	Specification string `json:"specification"`
-	GPU           bool   `json:"gpu"` // packages for graphics processors are taken
+	// What a specification must have: words of a user guide, descriptions of functions, and the share of the public ones that are
+	// described (package document asks for them).
+	MinGuideWords int     `json:"min_guide_words,omitempty"`
+	Reference     bool    `json:"reference,omitempty"`
+	MinDocumented float64 `json:"min_documented,omitempty"`
+	GPU           bool    `json:"gpu"` // packages for graphics processors are taken
 }
 
 // What a library may be specified by, the most first.
@@ -170,9 +176,13 @@ func told(f facts, docs []string) string {
 		}
 	}
 	if len(docs) > 0 {
-		b.WriteString("\nSpecification, beside the comments in the source:\n\n")
-		for _, doc := range docs {
+		const most = 20
+		b.WriteString("\nDocumentation in the tree, beside the comments in the source:\n\n")
+		for _, doc := range docs[:min(most, len(docs))] {
 			fmt.Fprintf(&b, "- %s\n", doc)
+		}
+		if more := len(docs) - most; more > 0 {
+			fmt.Fprintf(&b, "- and %d more in %s/\n", more, path.Dir(docs[most]))
 		}
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -207,5 +217,5 @@ func documentation(paths []string) []string {
 			docs = append(docs, schemas.RecordPath(p))
 		}
 	}
-	return append(readme, docs...)
+	return append(readme, spec.Tells(docs)...)
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -30,7 +31,7 @@ import (
 )
 
 // Version is the version of this stage's rules.
-const Version = "1, " + secrets.RulesVersion
+const Version = "2, " + secrets.RulesVersion
 
 // Settings are what a specification depends on beside its input.
 type Settings struct {
@@ -38,7 +39,34 @@ type Settings struct {
 	Limits    sandbox.Limits
 	Pin       bool
 	PrintedBy string
-	Least     string
+	Asked     Asked
+}
+
+// Asked is what a specification must have; a library with less is rejected.
+type Asked struct {
+	Source     string  // docs, readme or signatures
+	GuideWords int     // of a user guide
+	Reference  bool    // documents describe functions, or (Go) doc comments do
+	Documented float64 // share of the public functions and classes that are described, 0 to 1
+}
+
+// rejects says what a specification lacks.
+func (a Asked) rejects(s schemas.Specification, language string) error {
+	described := s.Described
+	if language == "go" { // whose documentation is its doc comments
+		described = s.Documented
+	}
+	switch {
+	case schemas.Documented(s.Source) < schemas.Documented(a.Source): // a folder of docs may have nothing to read
+		return pipeline.Reject(schemas.NoSpec, "the best documentation it has is %s, and %s is asked for", s.Source, a.Source)
+	case s.Guide < a.GuideWords:
+		return pipeline.Reject(schemas.NoSpec, "its user guide has %d words, and %d are asked for", s.Guide, a.GuideWords)
+	case a.Reference && described == 0:
+		return pipeline.Reject(schemas.NoSpec, "its documentation describes no function, and a reference is asked for")
+	case float64(s.Documented) < a.Documented*float64(s.Public):
+		return pipeline.Reject(schemas.NoSpec, "%d of its %d public functions and classes are documented, and %.0f %% are asked for", s.Documented, s.Public, 100*a.Documented)
+	}
+	return nil
 }
 
 // Records joins what earlier stages left.
@@ -79,16 +107,16 @@ type Documenter struct {
 	builder  *environment.Builder
 	projects environment.Projects
 	outside  Outside
-	least    string // what a library must be specified by: docs, readme or signatures
+	asked    Asked
 }
 
 var _ pipeline.Sharer[schemas.Statement, Built, schemas.Statement] = (*Documenter)(nil)
 
-// New makes the stage. A library that is specified by less than least says is rejected.
-func New(b *environment.Builder, p environment.Projects, o Outside, least string) *Documenter {
+// New makes the stage.
+func New(b *environment.Builder, p environment.Projects, o Outside, asked Asked) *Documenter {
 	// No model is asked to repair what a specification can do without: files are read then.
 	own := &environment.Builder{Sandbox: b.Sandbox, Toolchains: b.Toolchains, Languages: b.Languages, Runners: b.Runners, Limits: b.Limits}
-	return &Documenter{builder: own, projects: p, outside: o, least: least}
+	return &Documenter{builder: own, projects: p, outside: o, asked: asked}
 }
 
 // Wanted reports whether a statement is of a library.
@@ -238,6 +266,15 @@ func lastLine(log []byte) string {
 	return line
 }
 
+// named is what the statement says of a specification: where it lies, for whoever solves the task.
+func named(s schemas.Specification) string {
+	text := fmt.Sprintf("Specification: %s (%d words", path.Join(schemas.SpecificationPath, schemas.SpecificationText), s.Words)
+	if s.Pages > 0 {
+		text += fmt.Sprintf("; printed on %d pages: %s", s.Pages, path.Join(schemas.SpecificationPath, schemas.SpecificationPDF))
+	}
+	return text + ")."
+}
+
 // Run adds its specification to the statement of a library. Rejections: describe/leak and
 // describe/specification.
 func (d *Documenter) Run(ctx context.Context, s schemas.Statement, b Built) (schemas.Statement, error) {
@@ -260,8 +297,9 @@ func (d *Documenter) Run(ctx context.Context, s schemas.Statement, b Built) (sch
 	if err != nil {
 		return s, err
 	}
-	if has := s.Specification.Source; schemas.Documented(has) < schemas.Documented(d.least) { // a folder of docs may have nothing to read
-		return s, pipeline.Reject(schemas.NoSpec, "the best documentation it has is %s, and %s is asked for", has, d.least)
+	if err := d.asked.rejects(*s.Specification, start.Language); err != nil {
+		return s, err
 	}
+	s.Text = strings.TrimRight(s.Text, "\n") + "\n\n" + named(*s.Specification)
 	return s, nil
 }

@@ -102,7 +102,7 @@ func (world) Provisioned(string) (schemas.Provisioned, error) {
 func stage(w world, m *machine, kept blobs, least string) *Documenter {
 	b := &environment.Builder{Sandbox: m, Toolchains: w, Languages: map[string]lang.Language{"toy": toy{}}, Runners: langtest.Runners()}
 	p := environment.Projects{States: w, History: w, Toolchains: w, Languages: b.Languages}
-	return New(b, p, Outside{Records: w, States: w, Blobs: kept}, least)
+	return New(b, p, Outside{Records: w, States: w, Blobs: kept}, Asked{Source: least})
 }
 
 const twoPages = `{"tool": "Sphinx 7", "pages": [{"name": "a", "html": "<p>A</p>"}, {"name": "b", "html": "<p>B</p>"}]}`
@@ -186,7 +186,7 @@ func TestRun(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	st, err := stage(w, &machine{}, blobs{}, "readme").Run(t.Context(), schemas.Statement{StartID: "x", Text: "Write it."}, Built{Tool: "sphinx", NotBuilt: "no theme"})
-	if err != nil || st.Text != "Write it." || st.Specification.Reader != "files" || st.Specification.NotBuilt != "no theme" || st.Specification.Source != "readme" {
+	if err != nil || !strings.HasPrefix(st.Text, "Write it.\n\nSpecification: /specification/specification.md (") || st.Specification.Reader != "files" || st.Specification.NotBuilt != "no theme" || st.Specification.Source != "readme" {
 		t.Errorf("%+v, %v", st.Specification, err)
 	}
 	one, two := schemas.Statement{StartID: "a", Release: "sha256:r"}, schemas.Statement{StartID: "b", Release: "sha256:r"}
@@ -202,6 +202,37 @@ func TestLastLine(t *testing.T) {
 	} {
 		if got := lastLine([]byte(log)); got != want {
 			t.Errorf("%.20q: %q", log, got)
+		}
+	}
+}
+
+// TestAsked: each gate on a specification refuses what has too little, by its figure, and takes what has enough.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	has := schemas.Specification{Source: "docs", Guide: 300, Described: 4, Public: 10, Documented: 8}
+	for name, c := range map[string]struct {
+		asked    Asked
+		language string
+		change   func(*schemas.Specification)
+		says     string
+	}{
+		"all":                  {asked: Asked{"docs", 300, true, 0.8}},
+		"readme":               {asked: Asked{Source: "docs"}, change: func(s *schemas.Specification) { s.Source = "readme" }, says: "the best documentation it has is readme, and docs is asked for"},
+		"guide":                {asked: Asked{GuideWords: 301}, says: "its user guide has 300 words, and 301 are asked for"},
+		"reference":            {asked: Asked{Reference: true}, change: func(s *schemas.Specification) { s.Described = 0 }, says: "describes no function"},
+		"reference_of_go":      {asked: Asked{Reference: true}, language: "go", change: func(s *schemas.Specification) { s.Described = 0 }},
+		"no_doc_comment_in_go": {asked: Asked{Reference: true}, language: "go", change: func(s *schemas.Specification) { s.Documented = 0 }, says: "describes no function"},
+		"documented":           {asked: Asked{Documented: 0.81}, says: "8 of its 10 public functions and classes are documented, and 81 % are asked for"},
+		"nothing_public":       {asked: Asked{Documented: 1}, change: func(s *schemas.Specification) { s.Public, s.Documented = 0, 0 }},
+	} {
+		s := has
+		if c.change != nil {
+			c.change(&s)
+		}
+		err := c.asked.rejects(s, c.language)
+		var no *pipeline.Rejected
+		if c.says == "" && err != nil || c.says != "" && (!errors.As(err, &no) || no.Reason != schemas.NoSpec || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func TestReal(t *testing.T) {
 				t.Skipf("SKIP: %v", err)
 			}
 			kept := blobs{}
-			d := New(w.Builder, environment.Projects{}, Outside{Records: r, Blobs: kept, Printer: printer{}, PrintedBy: "Browser 1"}, "docs")
+			d := New(w.Builder, environment.Projects{}, Outside{Records: r, Blobs: kept, Printer: printer{}, PrintedBy: "Browser 1"}, Asked{Source: "docs"})
 			docs, ok := python.Language{}.Documentation(project, r.recipe)
 			start, _ := r.Start("x")
 			if !ok || docs.Tool != tool {

@@ -57,10 +57,11 @@ func (d *Documenter) specify(ctx context.Context, f facts) (*schemas.Specificati
 	out := &schemas.Specification{
 		Source: built.Source, Reader: schemas.ReadFiles, NotBuilt: f.built.NotBuilt, Documents: len(built.Documents), Reference: built.Reference,
 		Pictures: len(built.Pictures), Redacted: built.Redacted, Left: built.Left,
+		Guide: built.Guide, Public: built.Public, Documented: built.Documented, Described: built.Described,
 	}
 	switch {
 	case built.Built:
-		out.Reader, out.BuiltBy, out.Packages, out.Described = f.built.Tool, pages.Tool, f.built.Packages, built.Described
+		out.Reader, out.BuiltBy, out.Packages = f.built.Tool, pages.Tool, f.built.Packages
 	case pages != nil:
 		out.NotBuilt = "its pages hold no documentation"
 	}

@@ -70,7 +70,7 @@ func released(t *testing.T) facts {
 
 func specifier(kept blobs, p Printer) *Documenter {
 	b := &environment.Builder{Languages: map[string]lang.Language{"python": python.Language{}}}
-	return New(b, environment.Projects{}, Outside{Blobs: kept, Printer: p, PrintedBy: "Browser 1"}, "readme")
+	return New(b, environment.Projects{}, Outside{Blobs: kept, Printer: p, PrintedBy: "Browser 1"}, Asked{Source: "readme"})
 }
 
 func TestSpecification(t *testing.T) {

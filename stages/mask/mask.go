@@ -29,6 +29,7 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -55,6 +56,7 @@ type Repos interface {
 type Config struct {
 	Languages    []string      // of the code; empty: every language there is a plugin for
 	MinLanguage  float64       // share of the code lines that are in one of them, 0 to 1
+	Native       bool          `json:",omitempty"` // refuse code of a compiled language beside it
 	MaxLinesLeft float64       // share of the body lines that stay, 0 to 1
 	Allow        secrets.Allow // findings of package secrets that are known to be none
 }
@@ -195,9 +197,12 @@ func (m *Masker) languageOf(t *tree.Tree, c schemas.Cut) (string, error) {
 	return "", pipeline.Reject(schemas.NothingMasked, "no handler of the group is in a language that can be masked")
 }
 
+// wraps are sources of what a library in Python or Go may wrap: C, C++, Cython, Fortran, Rust, assembly.
+var wraps = lazyregexp.New(`\.(?:c|cc|cpp|cxx|h|hh|hpp|pyx|pxd|f|f90|rs|s|S|asm)$`)
+
 // language is that of most lines of the code part. It asks for tests in the same.
 func (m *Masker) language(t *tree.Tree) (string, error) {
-	lines, all, tests := map[string]int{}, 0, map[string]bool{}
+	lines, all, tests, compiled := map[string]int{}, 0, map[string]bool{}, []string(nil)
 	for _, p := range t.Paths() {
 		e, _ := t.Entry(p)
 		part, rule := m.rules.Part(p, t)
@@ -209,6 +214,9 @@ func (m *Masker) language(t *tree.Tree) (string, error) {
 		case parts.Ships(p, part, rule) && parts.IsSource(p):
 			n := bytes.Count(e.Data, []byte("\n"))
 			all += n
+			if wraps.MatchString(p) {
+				compiled = append(compiled, p)
+			}
 			if known {
 				lines[name] += n
 			}
@@ -222,6 +230,9 @@ func (m *Masker) language(t *tree.Tree) (string, error) {
 	}
 	if share := float64(lines[most]) / float64(max(all, 1)); most == "" || share < m.config.MinLanguage {
 		return "", pipeline.Reject(schemas.MixedSource, "%.1f %% of %d code lines are in %s, at least %.1f %% are asked for", 100*share, all, strings.Join(m.config.Languages, " or "), 100*m.config.MinLanguage)
+	}
+	if m.config.Native && len(compiled) > 0 {
+		return "", pipeline.Reject(schemas.MixedSource, "%d files of its code are in a compiled language (%s), and library.native asks for none", len(compiled), schemas.RecordPath(compiled[0]))
 	}
 	if !tests[most] {
 		return "", pipeline.Reject(schemas.NoSuite, "no test file in %s", most)
