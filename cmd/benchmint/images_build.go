@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/formats"
+	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/grade"
 )
 
@@ -189,6 +191,16 @@ func (m *imageMaker) of(ctx context.Context, d *output.Dataset, row output.Row) 
 		return nil, err
 	}
 	task := images.Task{ID: row.InstanceID, Name: formats.Image(row), Version: row.Release(), Start: t.Start, Environment: t.Environment, Trees: t.Trees}
+	specification, err := d.Specification(row)
+	if err != nil {
+		return nil, err
+	}
+	for name, data := range specification {
+		if task.Files == nil {
+			task.Files = map[string][]byte{}
+		}
+		task.Files[path.Join(schemas.SpecificationPath, name)] = data
+	}
 	own, err := m.Make(ctx, task)
 	if task.Name = formats.JudgeImage(row); err != nil || task.Name == own.Name {
 		return []images.Image{own}, err

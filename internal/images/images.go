@@ -33,6 +33,8 @@ type Task struct {
 	Environment schemas.Environment
 	Trees       states.Trees
 	Version     string // nearest release at base, "" where there is none
+	// Files are those beside the tree that a solver is given, by their absolute paths: a specification.
+	Files map[string][]byte
 }
 
 // Image is one that was made.
@@ -74,7 +76,11 @@ func (m Maker) Make(ctx context.Context, t Task) (Image, error) {
 		return Image{ID: t.ID, Name: t.Name, Findings: []Finding{}}, err
 	}
 	env := variables(t.Environment.Recipe)
-	return m.finish(ctx, t, base, docker.Image{Key: schemas.DigestOf([]any{version, base.Key, env}), Env: env})
+	made := []any{version, base.Key, env}
+	if len(t.Files) > 0 {
+		made = append(made, t.Files)
+	}
+	return m.finish(ctx, t, base, docker.Image{Key: schemas.DigestOf(made), Env: env, Files: t.Files})
 }
 
 // Judge makes the image that an answer to a service is judged in, as Make does that which it is

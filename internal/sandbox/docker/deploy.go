@@ -82,7 +82,7 @@ func (s *Sandbox) deployBase(ctx context.Context, from sandbox.Layer) (record, e
 		}
 		defer s.removeContainer(c)
 		if s.ca != nil {
-			archive, err := rootFile(strings.TrimPrefix(sandbox.CAPath, "/"), string(s.ca))
+			archive, err := rootFiles(map[string][]byte{sandbox.CAPath: s.ca})
 			if err != nil {
 				return r, err
 			}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type Image struct {
 	Env map[string]string // variables of whatever runs in it
 	// Parts are folders of other layers that it has, too.
 	Parts []Part
+	// Files are root's, by their absolute paths, and readable by all.
+	Files map[string][]byte
 }
 
 // Part is a folder of a layer that an image has at another place: root's, and readable by all.
@@ -60,7 +63,9 @@ func (s *Sandbox) Image(ctx context.Context, from sandbox.Layer, i Image) (sandb
 			return r, err
 		}
 		defer s.removeContainer(made)
-		archive, err := rootFile("etc/gitconfig", gitConfig)
+		files := map[string][]byte{"/etc/gitconfig": []byte(gitConfig)}
+		maps.Copy(files, i.Files)
+		archive, err := rootFiles(files)
 		if err != nil {
 			return r, err
 		}
@@ -140,15 +145,17 @@ func environ(vars map[string]string) []string {
 	return out
 }
 
-// rootFile is an archive of one small file of root's.
-func rootFile(name, text string) (*bytes.Buffer, error) {
+// rootFiles is an archive of files of root's, by their absolute paths. The engine makes the folders that are not there, for all to read.
+func rootFiles(files map[string][]byte) (*bytes.Buffer, error) {
 	var b bytes.Buffer
 	tw := tar.NewWriter(&b)
-	if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
-		return nil, fmt.Errorf("packing %s: %w", path.Base(name), err)
-	}
-	if _, err := tw.Write([]byte(text)); err != nil {
-		return nil, fmt.Errorf("packing %s: %w", path.Base(name), err)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := tw.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: strings.TrimPrefix(name, "/"), Mode: 0o644, Size: int64(len(files[name]))}); err != nil {
+			return nil, fmt.Errorf("packing %s: %w", name, err)
+		}
+		if _, err := tw.Write(files[name]); err != nil {
+			return nil, fmt.Errorf("packing %s: %w", name, err)
+		}
 	}
 	return &b, tw.Close()
 }
