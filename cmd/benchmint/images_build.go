@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -199,7 +198,7 @@ func (m *imageMaker) of(ctx context.Context, d *output.Dataset, row output.Row) 
 		if task.Files == nil {
 			task.Files = map[string][]byte{}
 		}
-		task.Files[path.Join(schemas.SpecificationPath, name)] = data
+		task.Files[schemas.SpecificationPath+"/"+name] = data
 	}
 	own, err := m.Make(ctx, task)
 	if task.Name = formats.JudgeImage(row); err != nil || task.Name == own.Name {
