@@ -39,6 +39,9 @@ func (r *reader) trial(dir string) bool {
 	case err != nil:
 		r.fault(result, fmt.Errorf("%s: %w", p.Instance, err))
 		return true
+	case where == "" && !slices.Contains([]string{"", "AgentTimeoutError"}, e.word("exception_info.exception_type")):
+		r.fault(result, fmt.Errorf("%s: no answer: Harbor ended with %s", p.Instance, e.word("exception_info.exception_type")))
+		return true
 	case where == "":
 		p.Said = []string{"the trial has no model.patch among its artifacts: it is taken as empty" + ended(e.word("exception_info.exception_type"))}
 	default:
@@ -176,7 +179,7 @@ func (r row) took() Effort {
 
 // job reports whether a folder holds trials of Harbor, and reads them, in the order of their names.
 func (r *reader) job(dir string) bool {
-	faults := r.faults
+	faults := len(r.faults)
 	found := r.trial(dir)
 	results, err := filepath.Glob(filepath.Join(dir, "*", "result.json"))
 	if err != nil {
@@ -187,9 +190,43 @@ func (r *reader) job(dir string) bool {
 		found = r.trial(filepath.Dir(name)) || found
 	}
 	if !found {
-		r.faults = faults // these files are of something else
+		r.faults = r.faults[:faults] // these files are of something else
 	}
 	return found
+}
+
+// jobs reports whether a folder holds jobs of Harbor, and reads all of them.
+func (r *reader) jobs(dir string) (found bool) {
+	names, err := filepath.Glob(filepath.Join(dir, "*", "*", "result.json"))
+	if err != nil {
+		return false
+	}
+	for i, name := range names {
+		names[i] = filepath.Dir(filepath.Dir(name))
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		found = r.job(name) || found
+	}
+	return found
+}
+
+// runsIn are the runs of SWE-bench below its folder of logs (logs, logs/run_evaluation); none where it is another folder.
+func runsIn(dir string) (runs []string) {
+	const name = "run_evaluation"
+	if filepath.Base(filepath.Clean(dir)) != name {
+		dir = filepath.Join(dir, name)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			runs = append(runs, filepath.Join(dir, e.Name()))
+		}
+	}
+	return runs
 }
 
 // called is the model of an answer with its agent and setting, which tell answers of one model apart.

@@ -45,6 +45,35 @@ func TestHarnesses(t *testing.T) {
 			faults: []string{"job/broken/result.json: unexpected end of JSON input"},
 		},
 		{
+			name: "harbor_jobs", paths: []string{"jobs"},
+			files: map[string]string{
+				"jobs/one/result.json":                               `{"id":"x","stats":{"n_trials":1}}`,
+				"jobs/one/a__b-1__aa/result.json":                    trial("a__b-1__aa", "org/a__b-1", gpt, ""),
+				"jobs/one/a__b-1__aa/artifacts/logs/a/model.patch":   "x",
+				"jobs/two/a__b-2__bb/result.json":                    trial("a__b-2__bb", "org/a__b-2", gpt, `,"exception_info":{"exception_type":"EnvironmentStartTimeoutError"}`),
+				"jobs/two/a__b-2__bb/artifacts/manifest.json":        "{}",
+				"jobs/three/a__b-3__cc/result.json":                  trial("a__b-3__cc", "org/a__b-3", gpt, ""),
+				"jobs/three/a__b-3__cc/artifacts/logs/a/model.patch": "z",
+			},
+			want:   []string{`a__b-1 gpt-5 (openhands) 0 "x" 0 0 0 0`, `a__b-3 gpt-5 (openhands) 0 "z" 0 0 0 0`},
+			faults: []string{"jobs/two/a__b-2__bb/result.json: a__b-2: no answer: Harbor ended with EnvironmentStartTimeoutError"},
+		},
+		{
+			name: "swe_bench_logs", paths: []string{"logs"},
+			files: map[string]string{
+				"logs/run_evaluation/r1/run.json":                      "{}",
+				"logs/run_evaluation/r1/m__x/a__b-1/patch.diff":        "x",
+				"logs/run_evaluation/r1/m__x/a__b-1/eval.sh":           "",
+				"logs/run_evaluation/r1/m__x/a__b-1/report.json":       "{}",
+				"logs/run_evaluation/r2/m__x/a__b-2/patch.diff":        "y",
+				"logs/run_evaluation/r2/m__x/a__b-2/run_instance.log":  "",
+				"logs/run_evaluation/r2/m__x/a__b-3/run_instance.log":  "",
+				"logs/run_evaluation/r2/m__x/a__b-3/nothing_else.json": "{}",
+			},
+			want:   []string{`a__b-1 m__x 0 "x" 0 0 0 0`, `a__b-2 m__x 0 "y" 0 0 0 0`},
+			faults: []string{"logs/run_evaluation/r2/m__x/a__b-3: a__b-3: no answer: SWE-bench's folder has no patch.diff"},
+		},
+		{
 			name: "mini_swe_agent", paths: []string{"run"},
 			files: map[string]string{
 				"run/preds.json":              `{"a__b-1":{"model_name_or_path":"m","instance_id":"a__b-1","model_patch":"x"}}`,

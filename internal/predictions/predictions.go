@@ -161,10 +161,18 @@ func (r *reader) folder(dir string) error {
 			return err
 		}
 	}
-	if r.job(dir) {
+	if r.job(dir) || r.jobs(dir) {
 		return nil
 	}
-	if r.trajectories(dir); len(r.out) > 0 {
+	if runs := runsIn(dir); len(runs) > 0 {
+		var errs []error
+		for _, run := range runs {
+			errs = append(errs, r.folder(run))
+		}
+		return errors.Join(errs...)
+	}
+	before := len(r.out)
+	if r.trajectories(dir); len(r.out) > before {
 		return nil
 	}
 	root := os.DirFS(dir)
@@ -180,6 +188,10 @@ func (r *reader) folder(dir string) error {
 				if err := r.file(filepath.Join(where, name)); err != nil {
 					r.fault(filepath.Join(where, name), err)
 				}
+				return fs.SkipDir
+			}
+			if _, err := os.Stat(filepath.Join(where, "run_instance.log")); name == "" && err == nil { // of SWE-bench, and no solved tree
+				r.fault(where, fmt.Errorf("%s: no answer: SWE-bench's folder has no patch.diff", out.Instance))
 				return fs.SkipDir
 			}
 			if name != "" {
