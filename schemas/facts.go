@@ -1,6 +1,8 @@
 package schemas
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"time"
 )
@@ -27,6 +29,9 @@ type Source struct {
 	// Category is that of the list which the source comes from; "" elsewhere.
 	Category string `json:"category,omitempty"`
 	Changes  int    `json:"changes"` // newest candidates that are taken
+	// EditShare is the part of the changes with code and tests that edits are made of where
+	// features are asked for, too; 0 where one kind alone is.
+	EditShare float64 `json:"edit_share,omitempty"`
 	// Releases bounds the window to the changes of the newest releases, and what is not
 	// released yet; 0 means no limit.
 	Releases int `json:"releases,omitempty"`
@@ -49,6 +54,13 @@ func (s Source) ID() string { return s.Repo.ID() }
 // Wants reports whether tasks of a kind are made of the source.
 func (s Source) Wants(k Kind) bool {
 	return slices.Contains(s.Kinds, k) || len(s.Kinds) == 0 && k == KindFeature
+}
+
+// DrawnForEdit reports whether a landed change with code and tests, of which a feature could be made, is left to edits:
+// a part of them (EditShare) is drawn by a seed, the repository's root, so that no change becomes both.
+func (s Source) DrawnForEdit(commit string) bool {
+	lot := sha256.Sum256([]byte("edit " + s.Repo.Root + " " + commit))
+	return len(s.Only) == 0 && float64(binary.BigEndian.Uint32(lot[:])) < s.EditShare*(1<<32)
 }
 
 // Crawled is a source that passed the gates, and what it released.
@@ -118,6 +130,8 @@ type Change struct {
 	Class string `json:"class,omitempty"`
 	// Range are the commits from Base to Commit, oldest first, where the change is a range.
 	Range []RangeCommit `json:"range,omitempty"`
+	// LeftTo is the kind of which tasks are made of the change instead (Source.DrawnForEdit); "" for most.
+	LeftTo Kind `json:"left_to,omitempty"`
 	// Twin is the ID of the change that had the same identity first; "" for most.
 	Twin string `json:"twin,omitempty"`
 }

@@ -26,6 +26,7 @@ const (
 	MissingBlob    Reason = "link/missing_blob"
 	RootCommit     Reason = "link/root_commit"
 	DuplicateStart Reason = "link/duplicate"
+	LeftToEdit     Reason = "link/left_to_edit"
 	OtherLanguage  Reason = "link/language"
 	TooLarge       Reason = "link/too_large"
 	UnsafePath     Reason = "link/unsafe_path"
@@ -87,6 +88,7 @@ const (
 	ThinStatement  Reason = "describe/thin"
 	NothingSaid    Reason = "describe/nothing_said"
 	NoneNoticing   Reason = "describe/unnoticed"
+	FewNoticing    Reason = "describe/few_noticed"
 	ZeroWork       Reason = "describe/zero_work"
 	SuiteFails     Reason = "describe/suite"
 	LowCoverage    Reason = "describe/coverage"
@@ -130,6 +132,7 @@ var Reasons = []ReasonText{
 	{MissingBlob, "the clone lacks an object that the change needs", "fetch it with the command that the reason names"},
 	{RootCommit, "the commit has no parent to start from", "nothing"},
 	{DuplicateStart, "the same base and landed trees stand under another ID", "see the alias in its row"},
+	{LeftToEdit, "edits are asked for as well, and the change was drawn to be one (limits.edit_share)", "lower limits.edit_share for more features"},
 	{OtherLanguage, "the code part is in no language that is asked for", "nothing for a language that benchmint does not build; else widen filters.languages"},
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
@@ -185,6 +188,7 @@ var Reasons = []ReasonText{
 	{NothingSaid, "the texts of the change describe nothing that a solver could be asked for", "write the statement by hand (overrides)"},
 	{ThinStatement, "the change's own text and notes say too little to ask for it", "set filters.thin, or write the statement by hand (overrides)"},
 	{NoneNoticing, "no hunk of the code part that was taken back alone makes a FAIL_TO_PASS test fail", "set filters.unnoticed to keep it"},
+	{FewNoticing, "the FAIL_TO_PASS tests of an edit notice a smaller share of the hunks that were taken back than filters.min_noticed", "lower the share"},
 	{ZeroWork, "more of the library's tests (of a slice: of those that run it) pass in the starter, with nothing done, than library.max_zero_work", "raise the share; explain names the tests"},
 	{SuiteFails, "fewer of the library's tests pass in its release than library.min_passing", "lower the share; explain names the tests that fail"},
 	{LowCoverage, "the suite runs less of the library's code than library.min_coverage, or what it runs cannot be seen: it runs in other processes or in an installed copy", "lower the share; 0 takes what cannot be seen, too"},

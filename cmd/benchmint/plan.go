@@ -48,7 +48,7 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 		Classify:  classify.Config{Labels: labels(c)},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits(), Service: serviceCases(c)},
 		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},
-		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed, Library: libraryTests(c)},
+		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed, MinNoticed: c.Filters.MinNoticed, Library: libraryTests(c)},
 		PinToDate: c.Build.PinToDate,
 		Tools:     tools(),
 		Program:   self(),

@@ -31,6 +31,7 @@ var widens = []struct {
 	{"filters.max_source_lines", "0", []schemas.Reason{schemas.TooLarge}, func(c *config.Config) bool { return c.Filters.MaxSourceLines == 0 }, false},
 	{"filters.thin", "true", []schemas.Reason{schemas.ThinStatement}, func(c *config.Config) bool { return c.Filters.Thin }, false},
 	{"filters.unnoticed", "true", []schemas.Reason{schemas.NoneNoticing}, func(c *config.Config) bool { return c.Filters.Unnoticed }, false},
+	{"filters.min_noticed", "0", []schemas.Reason{schemas.FewNoticing}, func(c *config.Config) bool { return c.Filters.MinNoticed == 0 }, false},
 	{"filters.min_releases", "0", []schemas.Reason{schemas.FewReleases}, func(c *config.Config) bool { return c.Filters.MinReleases == 0 }, true},
 	{"filters.licences", "", []schemas.Reason{schemas.BadLicence}, func(c *config.Config) bool { return len(c.Filters.Licences) == 0 }, false},
 	{"service.min_endpoints", "1", []schemas.Reason{schemas.SmallGroup}, func(c *config.Config) bool { return c.Service.MinEndpoints <= 1 }, true},

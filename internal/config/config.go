@@ -80,7 +80,10 @@ type Source struct {
 func (s Source) Finds() bool { return !s.Search.IsZero() || s.List != "" || s.Preset != "" }
 
 // Limits bound the work per repository.
-type Limits struct{ Changes, Releases int }
+type Limits struct {
+	Changes, Releases int
+	EditShare         float64 // from 0 to 1
+}
 
 // Filters say which changes are wanted.
 type Filters struct {
@@ -100,6 +103,7 @@ type Filters struct {
 	Labels         []string
 	Thin           bool
 	Unnoticed      bool
+	MinNoticed     float64 // of edits, from 0 to 1
 }
 
 // Library says which releases become library tasks, and what such a task must be.
@@ -251,10 +255,10 @@ func Default() *Config {
 	return &Config{
 		Dataset: "benchmint",
 		Kinds:   []string{string(schemas.KindFeature)},
-		Limits:  Limits{Changes: 200},
+		Limits:  Limits{Changes: 200, EditShare: 0.2},
 		Filters: Filters{
 			Archived: true, MaxSourceLines: 1000, Languages: languages.Built(),
-			ModifiesOnly: true, Labels: []string{"feature", "improvement"},
+			ModifiesOnly: true, Labels: []string{"feature", "improvement"}, MinNoticed: 0.5,
 		},
 		Library: Library{Releases: 1, Profile: "strict", Slices: []string{schemas.WholeLibrary}, MaxSlices: 10, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
 		Service: Service{Frameworks: schemas.Frameworks, MinAnswered: 0.6, MinF2P: 3, MinEndpoints: 2, Hints: true, WalkBack: 10},

@@ -42,8 +42,8 @@ sources:
   - search: {language: python, stars: ">=5000", pushed: ">=2026-01-01", created: 2015-01-01..2020-01-01, topics: [web], topics_not: [tutorial], archived: true, forks: true, ranks: 100..200}
   - list: curated.yaml
   - {preset: featbench, since: 2025-01-01, kinds: [edit]}
-limits: {changes: 6, releases: 4}
-filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true,
+limits: {changes: 6, releases: 4, edit_share: 0.4}
+filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true, min_noticed: 0.7,
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
 library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, native: true, min_guide_words: 40, reference: true, min_documented: 0.4, preset: commit0, gpu: true}
@@ -83,7 +83,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{List: filepath.Join(filepath.Dir(file), "curated.yaml")},
 			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
 		},
-		Limits: Limits{6, 4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true},
+		Limits: Limits{6, 4, 0.4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true, 0.7},
 		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, true, "docs", 40, true, 0.4, "commit0", true},
 		Service:   Service{[]string{"gin"}, 0.4, 5, 4, true, false, 2},
 		Redaction: Redaction{Allow: []string{"tests/certs/"}},
@@ -146,7 +146,8 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"unknown_in_section", "sandbox:\n  cpus: 1\n  memroy: 4GiB\n", []string{`:3: unknown key "sandbox.memroy"; did you mean memory?`}},
 		{"unknown_in_source", "sources:\n- git: x\n  sinec: 2025-01-01\n", []string{`:3: unknown key "sources[0].sinec"; did you mean since?`}},
 		{"key_of_another_section", "memory: 4GiB\n", []string{`:1: unknown key "memory"; did you mean sandbox.memory?`}},
-		{"far_off", "limits: {frobnicate: 3}\n", []string{`:1: unknown key "limits.frobnicate" (known: changes, releases)`}},
+		{"far_off", "limits: {frobnicate: 3}\n", []string{`:1: unknown key "limits.frobnicate" (known: changes, edit_share, releases)`}},
+		{"shares_of_edits", "limits: {edit_share: -0.1}\nfilters: {min_noticed: 1.5}\n", []string{`:1: limits.edit_share: -0.1 is not between 0 and 1`, `:2: filters.min_noticed: 1.5 is not between 0 and 1`}},
 		{"kind_misspelt", "kinds: [featrue]\n", []string{`:1: kinds: "featrue" is not one of feature, edit, library, service; did you mean feature?`}},
 		{"share_of_a_library", "library: {max_zero_work: 1.5, releases: -1}\n", []string{`:1: library.max_zero_work: 1.5 is not between 0 and 1`, `:1: library.releases: -1 is below 0`}},
 		{"profile_of_nobody", "library: {profile: comit0-all}\n", []string{`:1: library.profile: "comit0-all" is not one of strict, commit0-all, commit0-docstring, commit0-combined; did you mean commit0-all?`}},
@@ -452,9 +453,9 @@ func TestPortableNamesNoPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]any{
-		"dataset": "my-features", "kinds": []string{"feature"}, "limits.changes": 6, "limits.releases": 4,
+		"dataset": "my-features", "kinds": []string{"feature"}, "limits.changes": 6, "limits.releases": 4, "limits.edit_share": 0.4,
 		"filters.min_releases": 2, "filters.licences": []string{"MIT"}, "filters.languages": []string{"go"}, "filters.max_source_lines": 50,
-		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "redaction.allow": []string{"tests/certs/"}, "proof.hunks": 7,
+		"filters.modifies_only": false, "filters.labels": []string{"fix"}, "filters.thin": true, "filters.unnoticed": true, "filters.min_noticed": 0.7, "redaction.allow": []string{"tests/certs/"}, "proof.hunks": 7,
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
 		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3, "model.useless": "rules",

@@ -48,7 +48,7 @@ var madeKinds = []string{string(schemas.KindFeature), string(schemas.KindEdit), 
 // Keys is the table, in the order of the file. Only what does something is here.
 var Keys = []Key{
 	{Path: "dataset", Doc: "name in the manifest and the card", Example: "my-features", bind: func(c *Config) any { return &c.Dataset }},
-	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (a range of commits, described in one sentence), library (a release without the bodies of its functions), service (a web service without the handlers of a group of endpoints)", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
+	{Path: "kinds", Doc: "kinds of tasks: feature (a landed change), edit (the commits of one wish, asked for in an order), library (a release without the bodies of its functions), service (a web service without the handlers of a group of endpoints)", Choices: madeKinds, bind: func(c *Config) any { return &c.Kinds }},
 	{Path: "as_of", Doc: "read each source as it stood before this day (UTC): its history and the tags merged into that; of GitHub what is dated (docs/dataset.md)", Example: "2025-07-01", bind: func(c *Config) any { return &c.AsOf }},
 
 	{Path: "sources[].git", Doc: "path (bare or not) or URL", Example: "https://example.org/acme/widget.git", source: func(s *Source) any { return &s.Git }},
@@ -67,6 +67,7 @@ var Keys = []Key{
 	{Path: "limits.changes", Doc: "at most this many candidates are taken; 0 means all", bind: func(c *Config) any { return &c.Limits.Changes }},
 
 	{Path: "limits.releases", Doc: "changes of so many newest releases are taken, and unreleased ones; 0 means all", bind: func(c *Config) any { return &c.Limits.Releases }},
+	{Path: "limits.edit_share", Doc: "of a source that both features and edits are made of: share of its changes with code and tests that are left to edits; the others are features' (docs/dataset.md)", bind: func(c *Config) any { return &c.Limits.EditShare }},
 
 	{Path: "filters.min_releases", Doc: "a repository with fewer releases is left out", bind: func(c *Config) any { return &c.Filters.MinReleases }},
 	{Path: "filters.min_release_text", Forge: true, Doc: "GitHub: releases with a shorter text (characters) do not count", bind: func(c *Config) any { return &c.Filters.MinReleaseText }},
@@ -84,6 +85,7 @@ var Keys = []Key{
 	{Path: "filters.labels", Doc: "a change must have one of these labels", Choices: []string{"feature", "improvement", "fix", "other"}, bind: func(c *Config) any { return &c.Filters.Labels }},
 	{Path: "filters.thin", Doc: "keep tasks whose statement says too little; they are marked thin", bind: func(c *Config) any { return &c.Filters.Thin }},
 	{Path: "filters.unnoticed", Doc: "keep tasks whose FAIL_TO_PASS tests notice no single code hunk", bind: func(c *Config) any { return &c.Filters.Unnoticed }},
+	{Path: "filters.min_noticed", Doc: "of edits some of whose hunks FAIL_TO_PASS tests notice: share of the tried hunks that they notice at least; 0 keeps all", bind: func(c *Config) any { return &c.Filters.MinNoticed }},
 
 	{Path: "library.preset", Doc: "gates of a paper, for the keys below that are not given: commit0 (its section 3.1: 0.95 in one language, native, docs with a guide of 500 words and a reference)", Choices: []string{PresetCommit0}, bind: func(c *Config) any { return &c.Library.Preset }},
 	{Path: "library.releases", Doc: "newest final releases of a repository in its window; 0 means all", bind: func(c *Config) any { return &c.Library.Releases }},

@@ -146,6 +146,7 @@ func (k *checker) numbers() {
 		"library.min_language": c.Library.MinLanguage, "library.max_lines_left": c.Library.MaxLinesLeft,
 		"library.min_passing": c.Library.MinPassing, "library.max_zero_work": c.Library.MaxZeroWork,
 		"library.min_coverage": c.Library.MinCoverage, "library.min_documented": c.Library.MinDocumented, "service.min_answered": c.Service.MinAnswered,
+		"limits.edit_share": c.Limits.EditShare, "filters.min_noticed": c.Filters.MinNoticed,
 	} {
 		if share < 0 || share > 1 {
 			k.at(path, "%g is not between 0 and 1", share)

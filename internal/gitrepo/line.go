@@ -88,6 +88,31 @@ func (r *Repo) walk(ctx context.Context, fields []string, visit func([]string) b
 	return nil
 }
 
+// Bodies are the messages of the newest n commits of the line without their subjects, newest first.
+func (r *Repo) Bodies(ctx context.Context, n int) ([]string, error) {
+	var out []string
+	err := r.walk(ctx, []string{"%b"}, func(f []string) bool {
+		out = append(out, strings.TrimRight(text(f[0]), "\n"))
+		return len(out) < n
+	})
+	return out, err
+}
+
+// BranchBody is the message, without its subject, of the first commit that a merge of the line brought in; "" of a commit
+// that is not a merge, and where the branch is not there.
+func (r *Repo) BranchBody(ctx context.Context, l Landed) (string, error) {
+	if len(l.Parents) < 2 {
+		return "", nil
+	}
+	out, err := output(command(ctx, r.view, "log", "-z", "--reverse", "--no-merges", "--no-show-signature", "--no-notes", "--no-color",
+		"--encoding=UTF-8", "--format=tformat:%b", l.Parents[0]+".."+l.Parents[1], "--"))
+	if err != nil {
+		return "", ctx.Err() // a clone may lack it
+	}
+	body, _, _ := strings.Cut(string(out[:min(len(out), maxField)]), "\x00")
+	return strings.TrimSpace(text(body)), nil
+}
+
 func readFields(in *bufio.Reader, n int, visit func([]string) bool) (stopped bool) {
 	for {
 		fields := make([]string, n)

@@ -135,7 +135,7 @@ func dataset(t testing.TB, tasks ...output.Task) *output.Dataset {
 			}
 		}}},
 		Rejects: func(func(output.Reject, error) bool) {}, Flakes: iter.Seq[ledger.Flake](func(func(ledger.Flake) bool) {}),
-		Configuration: map[string]any{}, Tools: map[string]string{},
+		Configuration: map[string]any{"sources": []map[string]string{{"git": "https://github.com/acme/widget"}}}, Tools: map[string]string{},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -69,8 +69,37 @@ func (RESQ) Fits(t Task) error {
 }
 
 // Open implements Format.
-func (RESQ) Open(dir string, _ *output.Dataset) (Sink, error) {
-	return &resq{dir: dir, all: []resqRecord{}}, nil
+func (RESQ) Open(dir string, d *output.Dataset) (Sink, error) {
+	s := &resq{dir: dir, all: []resqRecord{}}
+	return s, json.Unmarshal(d.Manifest.Configuration, &s.made)
+}
+
+// configured is the part of a dataset's configuration that says where its repositories are.
+type configured struct {
+	Sources []struct {
+		Git, GitHub, Name    string
+		Search, List, Preset any // repositories that were found on GitHub
+	}
+}
+
+// address is where a repository is cloned from, by what the configuration says. A path is on no host: then it is the name,
+// for a clone that the client finds there.
+func (c configured) address(repo string) string {
+	found := repo
+	for _, s := range c.Sources {
+		url := strings.TrimSuffix(s.Git, ".git")
+		switch {
+		case s.Git != "" && (s.Name == repo || s.Name == "" && (strings.HasSuffix(url, "/"+repo) || strings.HasSuffix(url, ":"+repo))):
+			return s.Git
+		case s.GitHub == repo:
+			return hosts.GitHub + repo
+		case s.Name == repo:
+			return repo
+		case s.Search != nil || s.List != nil || s.Preset != nil:
+			found = hosts.GitHub + repo
+		}
+	}
+	return found
 }
 
 type resqRecord struct {
@@ -93,8 +122,9 @@ type modifiedFile struct {
 }
 
 type resq struct {
-	dir string
-	all []resqRecord
+	dir  string
+	made configured
+	all  []resqRecord
 }
 
 // Add implements Sink.
@@ -108,7 +138,7 @@ func (s *resq) Add(t Task) error {
 		return err
 	}
 	s.all = append(s.all, resqRecord{
-		ID: t.InstanceID, RepoURL: hosts.GitHub + t.Repo, Instruction: t.ProblemStatement, BaseCommit: t.BaseCommit,
+		ID: t.InstanceID, RepoURL: s.made.address(t.Repo), Instruction: t.ProblemStatement, BaseCommit: t.BaseCommit,
 		SolutionCommit: t.Benchmint.Change.Commit, SolutionPatch: t.Patch, ModifiedFiles: files, TestScript: script,
 		TestbedEnvironment: "python " + t.Recipe.Toolchain.Version, RequirementsTxt: t.Recipe.Lock, Language: t.Benchmint.Language,
 	})

@@ -39,6 +39,29 @@ func TestRESQGolden(t *testing.T) {
 	}))
 }
 
+// The address is that of the source which was read; a path is on no host.
+func TestRESQAddress(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ sources, want string }{
+		{`{}`, "acme/widget"},
+		{`{"name": "acme/widget"}, {"preset": "featbench"}`, "acme/widget"},
+		{`{"git": "https://git.example.org/acme/widget.git"}`, "https://git.example.org/acme/widget.git"},
+		{`{"git": "git@example.org:acme/widget"}`, "git@example.org:acme/widget"},
+		{`{"git": "https://example.org/x", "name": "acme/widget"}`, "https://example.org/x"},
+		{`{"git": "https://example.org/acme/widget", "name": "acme/fork"}, {"git": "https://example.org/acme/kit"}`, "acme/widget"},
+		{`{"github": "acme/widget"}`, "https://github.com/acme/widget"},
+		{`{"search": {"language": "python"}}`, "https://github.com/acme/widget"},
+	} {
+		var c configured
+		if err := json.Unmarshal([]byte(`{"sources": [`+tt.sources+`]}`), &c); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.address("acme/widget"); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.sources, got, tt.want)
+		}
+	}
+}
+
 // TestRESQSuite runs the program as the client does: at the tree's root, with the line
 // that the client puts before the first `sys.exit(0)`, without which nothing passes.
 func TestRESQSuite(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "9"
+const Version = "10"
 
 // Config is the stage's settings.
 type Config struct {
@@ -36,6 +36,9 @@ type Config struct {
 	// Unnoticed keeps tasks of which hunks were tried, and of whose hunks the FAIL_TO_PASS
 	// tests notice none: a solver may pass them without the change.
 	Unnoticed bool `json:"unnoticed"`
+	// MinNoticed is the share of the hunks of an edit that were tried which the FAIL_TO_PASS
+	// tests notice at least, where they notice any; 0 asks for none.
+	MinNoticed float64 `json:"min_noticed,omitempty"`
 	// Model is who drafts before the rules; nil is nobody.
 	Model *llm.Settings `json:"model,omitempty"`
 	// Library is what the tests of a library must be; nil is DefaultLibrary.
@@ -97,15 +100,21 @@ func (c Config) Fingerprint() any {
 	}{c, prompts.Rules, prompt}
 }
 
-// Depends leaves out how much of the patch the tests notice, but for none at all: it says
-// nothing of what is asked for.
+// fewNoticed reports whether tests notice a smaller share of an edit than is asked for.
+func (c Config) fewNoticed(a schemas.Adequacy) bool {
+	return a.Finding() == schemas.SomeNoticed && a.Share() < c.MinNoticed
+}
+
+// Depends leaves out how much of the patch the tests notice, but for none at all and for too
+// little of an edit: it says nothing of what is asked for.
 func (d *Describer) Depends(a schemas.Adequacy) any {
 	return struct {
 		StartID   string
 		Proof     schemas.Digest
 		Unnoticed bool
+		Few       bool              `json:",omitempty"`
 		Coverage  *schemas.Coverage `json:",omitempty"`
-	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed, a.Coverage}
+	}{a.StartID, a.Proof, a.Finding() == schemas.NoneNoticed, d.config.fewNoticed(a), a.Coverage}
 }
 
 // Run has one statement drafted and judges it. Rejections: every reason of describe/.
@@ -122,6 +131,9 @@ func (d *Describer) Run(ctx context.Context, a schemas.Adequacy) (schemas.Statem
 	}
 	if f.cut != nil {
 		return d.library(ctx, f, a)
+	}
+	if f.start.Kind == schemas.KindEdit && d.config.fewNoticed(a) {
+		return schemas.Statement{}, pipeline.Reject(schemas.FewNoticing, "%d of %d hunks that were tried, below %g", a.Noticed, len(a.Hunks), d.config.MinNoticed)
 	}
 	t := newTask(f)
 	hand := d.overrides[f.change.ID()]

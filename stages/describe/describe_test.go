@@ -317,6 +317,31 @@ func TestUnnoticed_is_kept_where_it_is_asked_for(t *testing.T) {
 	}
 }
 
+// An edit some of whose hunks are noticed needs its share of them; other kinds do not.
+func TestMinNoticed(t *testing.T) {
+	t.Parallel()
+	w, _ := read1(t, "testdata/note.txtar")
+	a := schemas.Adequacy{StartID: w.start.ID(), Noticed: 1, Hunks: []schemas.HunkNotice{{Path: "kit/reader.py", End: "noticed"}, {Path: "kit/reader.py", Hunk: 1, End: "unnoticed"}}}
+	for _, tc := range []struct {
+		kind  schemas.Kind
+		least float64
+		want  bool
+	}{{schemas.KindEdit, 0.6, true}, {schemas.KindEdit, 0.5, false}, {schemas.KindEdit, 0, false}, {schemas.KindFeature, 0.6, false}} {
+		w.start.Kind = tc.kind
+		d := New(&w, &w, languages, nil, Config{MinNoticed: tc.least})
+		_, err := d.Run(context.Background(), a)
+		var no *pipeline.Rejected
+		if got := errors.As(err, &no) && no.Reason == schemas.FewNoticing; got != tc.want || got && no.Detail() != "1 of 2 hunks that were tried, below 0.6" {
+			t.Errorf("%s, %g: %v", tc.kind, tc.least, err)
+		}
+		more := a
+		more.Noticed = 2
+		if redo := schemas.DigestOf(d.Depends(a)) != schemas.DigestOf(d.Depends(more)); redo != (tc.least > 0.5) {
+			t.Errorf("%g: one more hunk is noticed: done again %v", tc.least, redo)
+		}
+	}
+}
+
 func TestRun_gives_faults_as_they_are(t *testing.T) {
 	t.Parallel()
 	w, _ := read1(t, "testdata/note.txtar")

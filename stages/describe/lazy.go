@@ -10,40 +10,74 @@ import (
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/prose"
+	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
 )
 
-// Lazy drafts the instruction of an edit by the rules: the first wish of each commit as an
-// order, and nothing else, as somebody says it who has the code open.
+// Lazy drafts the instruction of an edit by the rules: its wish as an order, as somebody gives it who has the code open,
+// and what else its author says is wanted, in one paragraph.
 type Lazy struct{}
 
 var _ Drafter = Lazy{}
 
-// Draft implements Drafter.
+// Draft implements Drafter. The commits of an edit are of one wish: a later one's order stands behind the first where it
+// says something else.
 func (Lazy) Draft(ctx context.Context, m Material) (Draft, error) {
-	d, err := Rules{}.Draft(ctx, m)
-	if err != nil {
-		return d, err
+	pipeline.Provide(ctx, prompts.ByRules())
+	const most, alike = 3, 0.6
+	all := []schemas.Change{m.Change}
+	for _, c := range m.Change.Range[min(1, len(m.Change.Range)):] { // the first one's message is the change's
+		all = append(all, schemas.Change{Kind: schemas.KindEdit, Subject: c.Subject})
 	}
-	var drafts []Draft
-	if !tidying.MatchString(m.Change.Subject) {
-		drafts = append(drafts, d)
-	}
-	for i, c := range m.Change.Range {
-		if i == 0 || tidying.MatchString(c.Subject) { // the first one's message is the change's
+	var orders, rest []piece
+	var seen map[string]bool
+	for _, c := range all {
+		d := read(c).withoutCode().without(m.Forbidden).draft().testable()
+		if len(d.wishes) == 0 || orderOf(d.wishes[0].text) == "" || len(orders) == most || tidying.MatchString(c.Subject) {
 			continue
 		}
-		own := m
-		own.Change = schemas.Change{Kind: schemas.KindEdit, Subject: c.Subject}
-		more, err := Rules{}.Draft(ctx, own)
-		if err != nil {
-			return d, err
+		order := d.wishes[0]
+		order.text = orderOf(order.text)
+		if words := content(order.text); len(orders) == 0 || share(words, seen) <= alike {
+			orders, rest, seen = append(orders, order), append(rest, d.rest...), union(seen, words)
 		}
-		drafts = append(drafts, more)
 	}
-	d.Text, d.From = joined(drafts)
-	d.Hints = ""
-	return d, nil
+	text, from := paragraph(orders, rest)
+	return Draft{Provider: prompts.Rules, Text: text, From: from}, nil
+}
+
+// besides matches sentences of an author's that are about something else, or about the text itself.
+var besides = lazyregexp.New(`(?i)^(?:--|also|additionally|in addition|(?:in|while) (?:doing|the process|passing)|along the way|at the same time|besides|furthermore|moreover|while (?:here|at it|we|i)|drive-?by|unrelated|note|nb|todo|see|cc|thanks|this (?:commit|patch|pr|pull request|change) (?:also|was|is|has)|for (?:example|instance)|as (?:an example|mentioned|discussed))\b`)
+
+// paragraph is the orders, and of the rest as many sentences as an instruction holds. from names their sources.
+func paragraph(orders, rest []piece) (text string, from []string) {
+	const related = 0.3
+	words := 0
+	for i, p := range slices.Concat(orders, rest) {
+		s, order := sentence(p), i < len(orders)
+		if !order {
+			if p.item || p.example || strings.HasSuffix(s, ":") || besides.MatchString(s) {
+				continue
+			}
+			if order = strings.HasPrefix(s, first); order {
+				if s = orderOf(s) + "."; share(content(s), content(text)) < related {
+					continue // another wish, or how this one is done
+				}
+			}
+		}
+		if words += len(strings.Fields(s)); words > mostWords && i > 0 {
+			break
+		}
+		if r, n := utf8.DecodeRuneInString(s); order { // an author's sentence may begin with a name
+			s = string(unicode.ToUpper(r)) + s[n:]
+		}
+		text += " " + s
+		if !slices.Contains(from, p.from) {
+			from = append(from, p.from)
+		}
+	}
+	return strings.TrimSpace(text), from
 }
 
 // tidying recognises subjects of commits that tidy up after others of their range: they ask for
@@ -73,36 +107,6 @@ func orderOf(text string) string {
 
 // wrong distinguishes a fault that is named from a thing that is.
 var wrong = lazyregexp.New(`(?i)\b(?:incorrect|missing|wrong|broken|fail(?:s|ed|ure|ing)?|errors?|crash(?:es)?|panics?|leaks?|bugs?|regressions?|issues?|problems?)\b`)
-
-// joined is one sentence of the orders of the first few drafts that do not say the same, and
-// the texts that these were made of.
-func joined(drafts []Draft) (text string, from []string) {
-	const most, alike = 3, 0.6
-	var kept []string
-	seen := map[string]bool{}
-	for _, d := range drafts {
-		o := orderOf(d.Text)
-		words := content(o)
-		if o == "" || len(kept) == most || len(kept) > 0 && share(words, seen) > alike {
-			continue
-		}
-		kept, seen = append(kept, o), union(seen, words)
-		for _, f := range d.From {
-			if !slices.Contains(from, f) {
-				from = append(from, f)
-			}
-		}
-	}
-	if len(kept) == 0 {
-		return "", nil
-	}
-	text = kept[0]
-	for i, o := range kept[1:] {
-		text += map[bool]string{true: ", and ", false: ", "}[i == len(kept)-2] + o
-	}
-	r, n := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(r)) + text[n:] + ".", from
-}
 
 // mostWords bounds an instruction (the paper's mean is 70 tokens, deviation 37).
 const mostWords = 80

@@ -46,8 +46,25 @@ func TestLazy(t *testing.T) {
 		{Subject: "Add a limit to areas"}, {Subject: "Fix the limit to areas"}, {Subject: "release 1.2"}, {Subject: "Fix typo"}, {Subject: "Let readers stop early (#4)"}, {Subject: "Rename `Reader.end` to `Reader.close`"}, {Subject: "Support names in upper case"},
 	}}
 	d, err := Lazy{}.Draft(t.Context(), Material{Change: ranged})
-	if want := "Add a limit to areas, let readers stop early, and rename `Reader.end` to `Reader.close`."; err != nil || d.Text != want || !slices.Equal(d.From, []string{fromSubject}) {
+	if want := "Add a limit to areas. Let readers stop early. Rename `Reader.end` to `Reader.close`."; err != nil || d.Text != want || !slices.Equal(d.From, []string{fromSubject}) {
 		t.Errorf("%q of %q, %v", d.Text, d.From, err)
+	}
+	// What else the author says is wanted stands behind the order, as far as an instruction goes.
+	long := " It " + strings.Repeat("was long and ", 25) + "long."
+	for body, want := range map[string]string{
+		"A file of many lines stayed open.":                            "Let readers stop early. A file of many lines stayed open.",
+		"Readers that stop early close the file.\n\nFixes #4.":         "Let readers stop early. Readers that stop early close the file.",
+		"from_text() read all of it.":                                  "Let readers stop early. from_text() read all of it.",
+		"Allows readers to close early or late. Add a limit to areas.": "Let readers stop early. Allow readers to close early or late.",
+		"Also, areas are sorted.\n\n- one\n- two":                      "Let readers stop early.",
+		"It was slow." + long + " It was wrong.":                       "Let readers stop early. It was slow.",
+		"It was slow.\n\nThis commit also renames the scanner.":        "Let readers stop early. It was slow.",
+		"Move the check into `_stop`. It was slow.":                    "Let readers stop early. It was slow.",
+	} {
+		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: "Let readers stop early", Body: body}})
+		if err != nil || d.Text != want || slices.Contains(d.From, fromBody) != (want != "Let readers stop early.") || ordered(d.Text) != nil {
+			t.Errorf("%q: %q of %q, %v, want %q", body, d.Text, d.From, err, want)
+		}
 	}
 	// What the first commit does not wish for, a later one may: each says what it was made of.
 	for _, first := range []string{"release 1.2", "Drop Python 2", "Fix typo", "Appease flake8"} {

@@ -4,7 +4,7 @@
 // The words:
 //
 //   - The line is the first-parent history of the default branch; a change is a commit or merge on it, as it landed.
-//   - A candidate is a change that may become a task: it touches code and tests. Only for candidates GitHub is asked.
+//   - A candidate is a change that may become a feature: it touches code and tests. Only for candidates GitHub is asked.
 //   - A note is one entry of release notes: of a fragment, a changelog, a release or a tag, else the commit's own subject.
 //   - A noteLinker gives notes to changes. It walks the line, and an entry that a commit adds is given by the number that
 //     it names, by the change that adds it, or by the issue that a commit closes.
@@ -219,6 +219,9 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 		}
 		change.Category = s.Category
 		change.Release = releases.first(change, at).Tag
+		if Candidate(change) && s.DrawnForEdit(change.Commit) {
+			change.LeftTo = schemas.KindEdit
+		}
 		changes = append(changes, change)
 		if Candidate(change) {
 			candidates++
@@ -300,9 +303,9 @@ func queryOf(s schemas.Source) (gitrepo.Query, error) {
 }
 
 // Candidate reports whether a change touches both code and tests, by its paths
-// alone. The link stage looks closer, and may think otherwise.
+// alone, and is not left to edits. The link stage looks closer, and may think otherwise.
 func Candidate(c schemas.Change) bool {
-	if c.Base == "" {
+	if c.Base == "" || c.LeftTo != "" {
 		return false
 	}
 	var code, test bool

@@ -166,6 +166,7 @@ y
 
 func TestRun(t *testing.T) {
 	t.Parallel()
+	both := []schemas.Kind{schemas.KindFeature, schemas.KindEdit}
 	for name, c := range map[string]struct {
 		source schemas.Source
 		want   string
@@ -174,6 +175,8 @@ func TestRun(t *testing.T) {
 		"limit_of_one":            {schemas.Source{Changes: 1}, "Settings (#5); Feature three (#4)"},
 		"limit_of_two":            {schemas.Source{Changes: 2}, "Settings (#5); Feature three (#4); Code alone (#3); Feature two (#2)"},
 		"limit_over_all":          {schemas.Source{Changes: 9}, "Settings (#5); Feature three (#4); Code alone (#3); Feature two (#2); Docs; Feature one (#1); Start"},
+		"left_to_edits":           {schemas.Source{Changes: 1, Kinds: both, EditShare: 1}, "Settings (#5); Feature three (#4) left to edit; Code alone (#3); Feature two (#2) left to edit; Docs; Feature one (#1) left to edit; Start"},
+		"only_leaves_nothing":     {schemas.Source{Only: []string{"4"}, Kinds: both, EditShare: 1}, "Feature three (#4)"},
 		"window":                  {schemas.Source{Since: "2025-01-02", Until: "2025-01-04"}, "Docs; Feature one (#1)"},
 		"limit_in_window":         {schemas.Source{Until: "2025-01-05", Changes: 1}, "Feature two (#2)"},
 		"only_has_no_limit":       {schemas.Source{Only: []string{"2", "4"}, Changes: 1}, "Feature three (#4); Feature two (#2)"},
@@ -192,6 +195,9 @@ func TestRun(t *testing.T) {
 			}
 			var got []string
 			for _, change := range changes {
+				if change.LeftTo != "" {
+					change.Subject += " left to " + string(change.LeftTo)
+				}
 				got = append(got, change.Subject)
 			}
 			if diff := cmp.Diff(c.want, strings.Join(got, "; ")); diff != "" {

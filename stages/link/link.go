@@ -108,6 +108,9 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	if c.Twin != "" {
 		return schemas.Start{}, pipeline.Reject(schemas.DuplicateStart, "the same states as %s", c.Twin)
 	}
+	if c.LeftTo != "" {
+		return schemas.Start{}, pipeline.Reject(schemas.LeftToEdit, "drawn to be of kind %s", c.LeftTo)
+	}
 	w, err := l.work(ctx, c)
 	if err != nil {
 		return schemas.Start{}, err

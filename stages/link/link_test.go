@@ -565,6 +565,11 @@ func TestDuplicate(t *testing.T) {
 	if _, err := w.link.Run(t.Context(), c); err != nil {
 		t.Fatalf("the same change again: %v", err)
 	}
+	edit := c
+	edit.LeftTo = schemas.KindEdit
+	if _, err := w.link.Run(t.Context(), edit); err == nil || err.Error() != "link/left_to_edit: drawn to be of kind edit" {
+		t.Errorf("left to edits: %v", err)
+	}
 	c.Twin, c.Tree = "acme__widget-3", strings.Repeat("1", 40)
 	_, err := w.link.Run(t.Context(), c)
 	if err == nil || err.Error() != "link/duplicate: the same states as acme__widget-3" {

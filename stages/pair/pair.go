@@ -1,8 +1,8 @@
-// Package pair turns a source into commit ranges: a base and a later commit of its line, made
-// by one author within days, over files that overlap, with code and tests.
+// Package pair turns a source into the edits of its line, each of one wish: a commit or a merged pull request, or commits
+// in a row of one author, within days, that name a common issue or pull request or share the words of their subjects.
 //
-// It never cuts a merge apart, never makes two ranges of one commit, and never asks a model:
-// which ranges are taken is drawn by a seed, to the repository's own mix of changes.
+// It never cuts a merge apart, never makes two edits of one commit, never takes what is a feature's, and never asks a
+// model: which edits are taken is drawn by a seed, to the repository's own mix of changes.
 package pair
 
 import (
@@ -23,9 +23,9 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
-// The bounds of a range (design 2: an edit is told in a sentence).
+// The bounds of a range.
 const (
 	maxCommits = 5
 	maxDays    = 14
@@ -59,45 +59,58 @@ func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, 
 	}
 	defer release()
 	pipeline.Doing(ctx, "looking for ranges in the history")
-	line := repo.Line()
+	h := &history{source: s, repo: repo, line: repo.Line()}
 	var spans []span
 	if len(s.Only) > 0 {
-		spans, err = named(line, s.Only)
+		spans, err = h.named(ctx)
 	} else {
-		spans, err = p.found(ctx, repo, line, s)
+		spans, err = h.drawn(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("looking for ranges in %s: %w", s.Repo.Name, err)
 	}
-	words, err := said(ctx, repo, line, spans)
-	if err != nil {
-		return nil, fmt.Errorf("reading the messages of %s: %w", s.Repo.Name, err)
-	}
 	out := []schemas.Change{}
 	for _, sp := range spans {
-		change, err := sp.change(ctx, repo, line, words)
+		change, err := h.change(ctx, sp)
 		if err != nil {
 			return nil, fmt.Errorf("reading a range of %s: %w", s.Repo.Name, err)
 		}
-		change.Category, change.Licence = s.Category, s.Repo.Licence
 		out = append(out, change)
 	}
 	return out, nil
+}
+
+// history is what a source's line says and touches.
+type history struct {
+	source schemas.Source
+	repo   *gitrepo.Repo
+	line   []gitrepo.Landed
+	said   []message // of the newest of the line
+	since  time.Time
+}
+
+// read reads the messages of the newest n commits.
+func (h *history) read(ctx context.Context, n int) error {
+	bodies, err := h.repo.Bodies(ctx, n)
+	for i, body := range bodies {
+		h.said = append(h.said, said(h.line[i].Subject, body))
+	}
+	return err
 }
 
 // span is a range of the line by its places: newest and oldest commit.
 type span struct {
 	newest, oldest int
 	class          string
-	code, tests    bool
 }
 
 // named are the ranges that a configuration names. What names something else is for others.
-func named(line []gitrepo.Landed, only []string) (out []span, err error) {
+func (h *history) named(ctx context.Context) (out []span, err error) {
 	at := func(prefix string) int {
-		return slices.IndexFunc(line, func(l gitrepo.Landed) bool { return strings.HasPrefix(l.Commit, strings.ToLower(prefix)) })
+		return slices.IndexFunc(h.line, func(l gitrepo.Landed) bool { return strings.HasPrefix(l.Commit, strings.ToLower(prefix)) })
 	}
-	for _, entry := range only {
+	oldest := 0
+	for _, entry := range h.source.Only {
 		base, commit, ok := gitrepo.Between(entry)
 		if !ok {
 			continue
@@ -106,36 +119,42 @@ func named(line []gitrepo.Landed, only []string) (out []span, err error) {
 		if from < 0 || to < 0 || from <= to {
 			return nil, fmt.Errorf("only: %q is not a commit of the line and a later one", entry)
 		}
-		out = append(out, span{newest: to, oldest: from - 1})
+		out, oldest = append(out, span{newest: to, oldest: from - 1}), max(oldest, from)
 	}
-	return out, nil
+	return out, h.read(ctx, oldest)
 }
 
-// found are the ranges of the window that are drawn.
-func (p *Pairer) found(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, s schemas.Source) ([]span, error) {
-	since, until, err := window(s)
+// drawn are the ranges of the window that are drawn.
+func (h *history) drawn(ctx context.Context) ([]span, error) {
+	since, until, err := window(h.source)
 	if err != nil {
+		return nil, err
+	}
+	h.since = since
+	most := min(len(h.line)-1, maxRead) // the root has no base
+	if err := h.read(ctx, most+maxCommits); err != nil {
 		return nil, err
 	}
 	var all []span
 	mix := map[string]int{}
-	for i := 0; i < min(len(line)-1, maxRead); { // the root has no base
-		if at := line[i].At; !since.IsZero() && at.Before(since) || !until.IsZero() && !at.Before(until) {
+	for i := 0; i < most; {
+		if at := h.line[i].At; !since.IsZero() && at.Before(since) || !until.IsZero() && !at.Before(until) {
 			i++
 			continue
 		}
-		sp, err := grow(ctx, repo, line, i, since)
+		sp, ok, err := h.grow(ctx, i)
 		if err != nil {
 			return nil, err
 		}
 		i = sp.oldest + 1
 		mix[sp.class]++
-		// A single commit with code and tests is a feature already.
-		if sp.code && sp.tests && (sp.newest != sp.oldest || !s.Wants(schemas.KindFeature)) {
+		if ok {
 			all = append(all, sp)
 		}
 	}
-	return draw(all, mix, s.Changes, func(sp span) string { return string(schemas.DigestOf([]string{s.Repo.Root, line[sp.newest].Commit})) }), nil
+	return draw(all, mix, h.source.Changes, func(sp span) string {
+		return string(schemas.DigestOf([]string{h.source.Repo.Root, h.line[sp.newest].Commit}))
+	}), nil
 }
 
 func window(s schemas.Source) (since, until time.Time, err error) {
@@ -153,83 +172,101 @@ func window(s schemas.Source) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// grow is the range that ends at a place of the line: older commits belong to it as long as
-// they are of the same author, within days, and touch a code file that it touches.
-func grow(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, i int, since time.Time) (span, error) {
-	sp := span{newest: i, oldest: i, class: Class(line[i].Subject)}
-	touched := map[string]bool{}
-	for j := i; j < len(line)-1 && j-i < maxCommits; j++ {
-		l := line[j]
-		if j > i && (l.Author != line[i].Author || line[i].At.Sub(l.At) > maxDays*24*time.Hour || l.At.Before(since)) {
-			break
-		}
-		rows, err := repo.Raw(ctx, l.BaseTree, l.Tree)
-		if err != nil {
-			return sp, err
-		}
-		var code []string
-		tests := false
-		for _, f := range rows {
-			part, rule := parts.Common(f.Path)
-			if parts.Ships(f.Path, part, rule) && parts.LanguageOf(f.Path) != "" {
-				code = append(code, f.Path)
-			}
-			tests = tests || parts.Counts(part, rule) && f.Status != "D"
-		}
-		if j > i && !slices.ContainsFunc(code, func(path string) bool { return touched[path] }) {
-			break
-		}
-		for _, path := range code {
-			touched[path] = true
-		}
-		// What was begun with says what the range is for.
-		sp.oldest, sp.code, sp.tests, sp.class = j, sp.code || len(code) > 0, sp.tests || tests, Class(l.Subject)
-		if len(code) == 0 {
-			break
-		}
-	}
-	return sp, nil
+// touched is what a commit touches.
+type touched struct {
+	code    []string // in a language
+	tests   bool
+	feature bool // a feature is made of it
 }
 
-// message is what a commit says: of a merge, what the pull request is called.
-type message struct{ title, body string }
-
-// said are the messages of all commits of ranges.
-func said(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, spans []span) (map[string]message, error) {
-	var commits []string
-	for _, sp := range spans {
-		for i := sp.newest; i <= sp.oldest; i++ {
-			commits = append(commits, line[i].Commit)
-		}
+func (h *history) touched(ctx context.Context, i int) (t touched, err error) {
+	l := h.line[i]
+	rows, err := h.repo.Raw(ctx, l.BaseTree, l.Tree)
+	if err != nil {
+		return t, err
 	}
-	out := map[string]message{}
-	if len(commits) == 0 {
-		return out, nil
-	}
-	for c, err := range repo.Log(ctx, gitrepo.Query{Only: commits}) {
-		if err != nil {
-			return nil, err
-		}
-		m := message{c.Subject, c.Body}
-		if strings.HasPrefix(c.Subject, "Merge ") {
-			title, rest, _ := strings.Cut(strings.TrimSpace(c.Body), "\n")
-			if title != "" && !strings.HasPrefix(title, "#") { // "# Conflicts:" is git's
-				m = message{strings.TrimSpace(title), strings.TrimSpace(rest)}
+	ships := false
+	for _, f := range rows {
+		part, rule := parts.Common(f.Path)
+		if parts.Ships(f.Path, part, rule) {
+			ships = true
+			if parts.LanguageOf(f.Path) != "" {
+				t.code = append(t.code, f.Path)
 			}
 		}
-		out[c.Commit] = message{secrets.Scrub(m.title), secrets.Scrub(m.body)}
+		t.tests = t.tests || parts.Counts(part, rule) && f.Status != "D"
 	}
-	return out, nil
+	t.feature = ships && t.tests && h.source.Wants(schemas.KindFeature) && !h.source.DrawnForEdit(l.Commit)
+	return t, nil
+}
+
+// grow is the range that ends at a place of the line: older commits belong to it as long as they are of the same author,
+// within days, and of one wish. It is ok where it has code and tests, and says what it is for.
+func (h *history) grow(ctx context.Context, i int) (sp span, ok bool, err error) {
+	var all []touched
+	for j := i; j < min(len(h.line)-1, i+maxCommits); j++ {
+		if j > i && (h.line[j].Author != h.line[i].Author || h.line[i].At.Sub(h.line[j].At) > maxDays*24*time.Hour || h.line[j].At.Before(h.since)) {
+			break
+		}
+		t, err := h.touched(ctx, j)
+		if err != nil {
+			return sp, false, err
+		}
+		if j > i && (t.feature || all[0].feature || !h.joins(i, j, all, t)) {
+			break
+		}
+		all = append(all, t)
+	}
+	for len(all) > 1 && h.said[i+len(all)-1].tidies() { // what it tidies up is before it, and of another wish
+		all = all[:len(all)-1]
+	}
+	sp = span{newest: i, oldest: i + len(all) - 1}
+	began := h.said[sp.oldest]
+	sp.class = Class(began.title) // what was begun with says what the range is for
+	code, tests, ok := false, false, began.wishes() && !all[0].feature
+	for k, t := range all {
+		code, tests, ok = code || len(t.code) > 0, tests || t.tests, ok && !several(h.said[i+k].title)
+	}
+	return sp, ok && code && tests, nil
+}
+
+// joins reports whether the commit at j, which touches t, is of one wish with all those from i on. What only tidies up
+// belongs to the commit before it, where both touch a file of the code or it is about tests alone.
+func (h *history) joins(i, j int, all []touched, t touched) bool {
+	own, worded := h.said[j], false
+	for _, m := range h.said[i:j] {
+		if m.tidies() || own.tidies() {
+			continue
+		}
+		if worded = together(m, own); !worded {
+			return false
+		}
+	}
+	last := all[len(all)-1]
+	tidying := last
+	if own.tidies() {
+		tidying = t
+	}
+	return worded || len(tidying.code) == 0 && tidying.tests ||
+		slices.ContainsFunc(t.code, func(path string) bool { return slices.Contains(last.code, path) })
 }
 
 // change is a range as a record.
-func (sp span) change(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.Landed, words map[string]message) (schemas.Change, error) {
-	newest, oldest, base := line[sp.newest], line[sp.oldest], line[sp.oldest+1]
+func (h *history) change(ctx context.Context, sp span) (schemas.Change, error) {
+	newest, base, first := h.line[sp.newest], h.line[sp.oldest+1], h.said[sp.oldest]
 	c := schemas.Change{
-		Kind: schemas.KindEdit, Repo: repo.Info().Name, RepoRoot: repo.Info().Root, Commit: newest.Commit, Tree: newest.Tree,
-		Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents, Subject: words[oldest.Commit].title, Body: words[oldest.Commit].body, Class: Class(words[oldest.Commit].title), CommittedAt: newest.At, BaseDate: base.At,
+		Kind: schemas.KindEdit, Repo: h.repo.Info().Name, RepoRoot: h.repo.Info().Root, Licence: h.source.Repo.Licence, Category: h.source.Category,
+		Commit: newest.Commit, Tree: newest.Tree, Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents,
+		Subject: secrets.Scrub(first.title), Body: secrets.Scrub(first.body), Class: Class(first.title), CommittedAt: newest.At, BaseDate: base.At,
 	}
-	rows, err := repo.Files(ctx, base.Tree, newest.Tree)
+	if c.Body == "" && sp.newest == sp.oldest { // of a merge, its branch may say more
+		body, err := h.repo.BranchBody(ctx, newest)
+		if err != nil {
+			return c, err
+		}
+		c.Body = secrets.Scrub(body)
+	}
+	rows, err := h.repo.Files(ctx, base.Tree, newest.Tree)
 	if err != nil {
 		return c, err
 	}
@@ -238,8 +275,8 @@ func (sp span) change(ctx context.Context, repo *gitrepo.Repo, line []gitrepo.La
 	}
 	c.Files = rows
 	for i := sp.oldest; i >= sp.newest; i-- {
-		title := words[line[i].Commit].title
-		c.Range = append(c.Range, schemas.RangeCommit{Commit: line[i].Commit, Subject: title})
+		title := secrets.Scrub(h.said[i].title)
+		c.Range = append(c.Range, schemas.RangeCommit{Commit: h.line[i].Commit, Subject: title})
 		c.Notes = append(c.Notes, schemas.Note{Text: title, Form: schemas.NoteSubject, Link: schemas.LinkSelf})
 	}
 	return c, nil

@@ -72,22 +72,35 @@ func TestRanges(t *testing.T) {
 	t.Parallel()
 	const code, tests = "kit/read.py", "tests/test_read.py"
 	root := commit("Root", "ann", "2025-01-01", code, tests)
+	said := func(block, body string) string {
+		return strings.Replace(block, "T00:00:00Z\n", "T00:00:00Z\n\n"+body+"\n", 1)
+	}
+	both := []schemas.Kind{schemas.KindFeature}
 	for _, tc := range []struct {
 		name, history string
 		source        schemas.Source
 		want          []string // newest first
 	}{
-		{"one_author_one_file", commit("Add a", "ann", "2025-01-02", code) + commit("Test a", "ann", "2025-01-03", code, tests), schemas.Source{}, []string{"Add a+Test a"}},
-		{"another_author", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Add b", "bob", "2025-01-03", code, tests), schemas.Source{}, []string{"Add b", "Add a"}},
-		{"another_file", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Add b", "ann", "2025-01-03", "kit/write.py", tests), schemas.Source{}, []string{"Add b", "Add a"}},
-		{"too_long_ago", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Add b", "ann", "2025-01-20", code, tests), schemas.Source{}, []string{"Add b", "Add a"}},
-		{"at_most_five", commit("1", "ann", "2025-01-02", code, tests) + commit("2", "ann", "2025-01-02", code, tests) + commit("3", "ann", "2025-01-02", code, tests) + commit("4", "ann", "2025-01-02", code, tests) + commit("5", "ann", "2025-01-02", code, tests) + commit("6", "ann", "2025-01-02", code, tests), schemas.Source{}, []string{"2+3+4+5+6", "1"}},
-		{"without_tests", commit("Add a", "bob", "2025-01-02", code) + commit("Add b", "bob", "2025-01-03", code), schemas.Source{}, nil},
-		{"docs_end_a_range", commit("Add a", "ann", "2025-01-02", code, tests) + commit("Docs", "ann", "2025-01-03", "README.md") + commit("Add b", "ann", "2025-01-04", code, tests), schemas.Source{}, []string{"Add b", "Add a"}},
-		{"window", commit("Add a", "bob", "2025-01-02", code, tests) + commit("Add b", "bob", "2025-01-05", code, tests) + commit("Add c", "bob", "2025-01-08", code, tests), schemas.Source{Since: "2025-01-04", Until: "2025-01-07", Category: "web"}, []string{"Add b"}},
-		{"a_merge_has_the_title_of_its_request", strings.Replace(commit("Merge pull request #7 from ann/x", "ann", "2025-01-05", code, tests), "T00:00:00Z\n", "T00:00:00Z\n\nLet readers stop\n\nBecause.\n", 1), schemas.Source{Since: "2025-01-04"}, []string{"Let readers stop"}},
-		{"a_merge_with_conflicts", strings.Replace(commit("Merge branch 'x'", "ann", "2025-01-05", code, tests), "T00:00:00Z\n", "T00:00:00Z\n\n# Conflicts:\n#\tx.py\n", 1), schemas.Source{Since: "2025-01-04"}, []string{"Merge branch 'x'"}},
-		{"features_as_well", commit("Add a", "bob", "2025-01-02", code) + commit("Test a", "bob", "2025-01-03", code, tests) + commit("Add b", "ann", "2025-01-04", code, tests), schemas.Source{Kinds: []schemas.Kind{schemas.KindFeature}}, []string{"Add a+Test a"}},
+		{"neighbours", commit("Drop simplejson", "ann", "2025-01-02", code, tests) + commit("Deprecate signatures", "ann", "2025-01-02", code, tests), schemas.Source{}, []string{"Deprecate signatures", "Drop simplejson"}},
+		{"words", commit("Add strict readers", "ann", "2025-01-02", code) + commit("Test the strict reader", "ann", "2025-01-03", tests), schemas.Source{}, []string{"Add strict readers+Test the strict reader"}},
+		{"two_words_are_the_least", commit("Add areas", "ann", "2025-01-02", code, tests) + commit("Sort areas", "ann", "2025-01-03", code, tests), schemas.Source{}, []string{"Sort areas", "Add areas"}},
+		{"issue", said(commit("Add strict readers", "ann", "2025-01-02", code), "Closes #4.") + commit("Refuse unknown keys, see issue 4", "ann", "2025-01-03", "kit/keys.py", tests), schemas.Source{}, []string{"Add strict readers+Refuse unknown keys, see issue 4"}},
+		{"other_issues", commit("Add strict readers (#4)", "ann", "2025-01-02", code, tests) + commit("Fix strict readers (#5)", "ann", "2025-01-03", code, tests), schemas.Source{}, []string{"Fix strict readers (#5)", "Add strict readers (#4)"}},
+		{"each_with_each", commit("Sort long lines", "ann", "2025-01-02", code, tests) + commit("Sort long lines of strict readers", "ann", "2025-01-02", code, tests) + commit("Strict readers", "ann", "2025-01-02", code, tests), schemas.Source{}, []string{"Sort long lines of strict readers+Strict readers", "Sort long lines"}},
+		{"taken_back", commit("Add strict readers (#4)", "ann", "2025-01-02", code, tests) + commit("Remove strict readers (#4)", "ann", "2025-01-03", code, tests), schemas.Source{}, []string{"Remove strict readers (#4)", "Add strict readers (#4)"}},
+		{"two_wishes", commit("Drop simplejson and deprecate signatures", "ann", "2025-01-02", code, tests), schemas.Source{}, nil},
+		{"tidied_up", commit("Add areas", "ann", "2025-01-02", code) + commit("Add tests", "ann", "2025-01-03", tests) + commit("Fix typo", "ann", "2025-01-03", code), schemas.Source{}, []string{"Add areas+Add tests+Fix typo"}},
+		{"tidied_up_elsewhere", commit("Add areas", "ann", "2025-01-02", code, tests) + commit("Fix typo", "ann", "2025-01-03", "kit/write.py") + commit("Add scales", "ann", "2025-01-03", "kit/write.py", tests), schemas.Source{}, []string{"Add scales", "Add areas"}},
+		{"says_nothing", commit("Fix tests", "ann", "2025-01-02", code, tests), schemas.Source{}, nil},
+		{"another_author", commit("Add strict readers", "ann", "2025-01-02", code, tests) + commit("Fix strict readers", "bob", "2025-01-03", code, tests), schemas.Source{}, []string{"Fix strict readers", "Add strict readers"}},
+		{"too_long_ago", commit("Add strict readers", "ann", "2025-01-02", code, tests) + commit("Fix strict readers", "ann", "2025-01-20", code, tests), schemas.Source{}, []string{"Fix strict readers", "Add strict readers"}},
+		{"at_most_five", strings.Repeat(commit("Sort lines #1", "ann", "2025-01-02", code, tests)+commit("Sort long lines #1", "ann", "2025-01-02", code, tests), 3), schemas.Source{}, []string{"Sort long lines #1+Sort lines #1+Sort long lines #1+Sort lines #1+Sort long lines #1", "Sort lines #1"}},
+		{"without_tests", commit("Add strict readers", "bob", "2025-01-02", code) + commit("Fix strict readers", "bob", "2025-01-03", code), schemas.Source{}, nil},
+		{"window", commit("Add areas", "bob", "2025-01-02", code, tests) + commit("Add scales", "bob", "2025-01-05", code, tests) + commit("Add maps", "bob", "2025-01-08", code, tests), schemas.Source{Since: "2025-01-04", Until: "2025-01-07", Category: "web"}, []string{"Add scales"}},
+		{"a_merge_has_the_title_of_its_request", said(commit("Merge pull request #7 from ann/x", "ann", "2025-01-05", code, tests), "Let readers stop\n\nBecause."), schemas.Source{Since: "2025-01-04"}, []string{"Let readers stop"}},
+		{"a_merge_without_a_title", said(commit("Merge branch 'strict-readers'", "ann", "2025-01-05", code, tests), "# Conflicts:\n#\tx.py"), schemas.Source{Since: "2025-01-04"}, nil},
+		{"features_as_well", commit("Add strict readers", "bob", "2025-01-02", code) + commit("Test strict readers", "bob", "2025-01-03", tests) + commit("Sort strict readers", "bob", "2025-01-03", code, tests) + commit("Add areas", "ann", "2025-01-04", code, tests), schemas.Source{Kinds: both}, []string{"Add strict readers+Test strict readers"}},
+		{"features_as_well_and_all_drawn", commit("Add areas", "bob", "2025-01-02", code, tests), schemas.Source{Kinds: both, EditShare: 1}, []string{"Add areas"}},
 	} {
 		if got := ranges(t, open(t, root+tc.history), tc.source); !cmp.Equal(tc.want, got) {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
@@ -151,6 +164,19 @@ func TestClass(t *testing.T) {
 	} {
 		if got := Class(subject); got != want {
 			t.Errorf("%q is %s, want %s", subject, got, want)
+		}
+	}
+}
+
+// What a merge leaves unsaid is read from the first commit of its branch.
+func TestBranchBody(t *testing.T) {
+	t.Parallel()
+	const root, branch = "-- commit: Root --\ndate: 2025-01-01T00:00:00Z\n-- kit/read.py --\n1\n", "-- branch: topic --\n-- commit: wip --\ndate: 2025-01-02T00:00:00Z\n\nA file stayed open.\n-- kit/read.py --\n2\n-- commit: more --\ndate: 2025-01-02T01:00:00Z\n\nOther words.\n-- tests/test_read.py --\n2\n"
+	for own, want := range map[string]string{"": "A file stayed open.", "\n\nIts own words.": "Its own words."} {
+		r := open(t, root+branch+"-- branch: main --\n-- commit: Merge pull request #7 from ann/topic --\ndate: 2025-01-03T00:00:00Z\nmerge: topic\n\nLet readers stop"+own+"\n")
+		all, err := New(one{r}).Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}}})
+		if err != nil || len(all) != 1 || all[0].Subject != "Let readers stop" || all[0].Body != want || len(all[0].Range) != 1 {
+			t.Errorf("%q: %+v, %v", own, all, err)
 		}
 	}
 }

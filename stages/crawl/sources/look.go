@@ -123,6 +123,9 @@ func (f *Finder) Open(ctx context.Context) (*Set, error) {
 func (f *Finder) addLooked(s *Set, src placed, said answers, l looked) (problem string) {
 	c := f.Config
 	seed := schemas.Source{Git: src.Git, GitHub: src.GitHub, Since: src.Since.String(), Until: src.Until.String(), Only: src.Only, Changes: c.Limits.Changes, Releases: c.Limits.Releases, Gates: src.gates, Category: src.category, Kinds: kindsOfSource(c, src.Source)}
+	if seed.Wants(schemas.KindFeature) && seed.Wants(schemas.KindEdit) {
+		seed.EditShare = c.Limits.EditShare
+	}
 	none := f.askedOf(s, src, said, &seed)
 	if left, err := f.takeGone(s, src, none, l); left || err != nil {
 		if err != nil {
