@@ -38,6 +38,8 @@ func card(m Manifest, t *tally) []byte {
 	storageText(&b, m)
 	columnsText(&b, m, t)
 	funnelTable(&b, m)
+	m.Balance.print(&b, m)
+	t.reviews.print(&b, t.tasks())
 	if t.tasks() > 0 {
 		tasksTable(&b, t)
 		statisticsTable(&b, m, t)

@@ -38,6 +38,7 @@ const (
 	RuleImage       Rule = "image_key"
 	RuleAdequacy    Rule = "adequacy"
 	RulePackages    Rule = "packages"
+	RuleBalance     Rule = "balance"
 )
 
 // Finding is one thing that is wrong, and where.
@@ -196,6 +197,9 @@ func (c *checker) rejects() {
 			}
 		default:
 			add("unknown end %q (known: rejected, deferred, failed)", r.End)
+		}
+		if m := refusal(r); m != "" {
+			add("%s", m)
 		}
 		if r.InstanceID == "" || r.Stage == "" {
 			add("instance_id and stage must not be empty")

@@ -188,7 +188,11 @@ func (c *checker) card() {
 	for _, r := range c.d.Rows {
 		t.add(r.Row)
 	}
+	for _, r := range c.d.Rejects {
+		t.reviews.reject(r)
+	}
 	m := c.d.Manifest
+	c.balance(m.Balance, t)
 	if want := t.statistics(); !bytes.Equal(mustJSON(want), mustJSON(some(m.Statistics))) {
 		c.add(ManifestFile, RuleStatistics, "statistics are not those of the rows")
 		m.Statistics = want

@@ -491,6 +491,15 @@ var corruptions = []struct {
 	{"unknown_reason", RuleReject, "rejects.jsonl:2", `did you mean link/no_tests?`, func(t *testing.T, dir string) {
 		edit(t, dir, RejectsFile, true, replace(`"link/no_tests"`, `"link/no_test"`))
 	}},
+	{"refused_by_nobody", RuleReject, "rejects.jsonl:2", `its reviews make the reason "", not review/leak`, func(t *testing.T, dir string) {
+		edit(t, dir, RejectsFile, true, replace(`"link/no_tests"`, `"review/leak"`))
+	}},
+	{"refused_row", RuleReviews, "data/test.jsonl:1", "people refuse it: review/leak", func(t *testing.T, dir string) {
+		editRow(t, dir, func(r *Row) { r.Benchmint.Reviews = []schemas.PeerReview{review("Ana", "leak")} })
+	}},
+	{"draw_of_other_rows", RuleBalance, ManifestFile, "balance.cells[0]: 2 tasks of language go are drawn; the rows have 0", func(t *testing.T, dir string) {
+		edit(t, dir, ManifestFile, false, replace(`"releases": 4`, `"releases": 4, "balance": {"tasks": 2, "seed": 1, "pool": 2, "cells": [{"property": "language", "value": "go", "share": 1, "want": 2, "pool": 2, "drawn": 2}]}`))
+	}},
 	{"reject_without_end", RuleReject, "rejects.jsonl:1", "end", func(t *testing.T, dir string) {
 		edit(t, dir, RejectsFile, true, replace(`"end":"failed"`, `"end":"over"`))
 	}},
@@ -576,7 +585,7 @@ func TestCorruptionsCoverRules(t *testing.T) {
 	for _, r := range []Rule{
 		RuleSyntax, RuleMissingFile, RuleExtraFile, RuleDigest, RuleCount, RuleDuplicate, RuleOrder, RuleReject, RuleTrees, RuleFolder, RuleProof,
 		RuleID, RuleField, RuleLists, RulePatch, RuleParts, RuleFairness, RuleLeak, RuleSecret, RuleHost, RuleStatement,
-		RuleParquet, RuleConfig, RuleStatistics, RuleCard, RulePlots, RuleFlakes, RuleImage, RuleAdequacy, RuleLabel,
+		RuleParquet, RuleConfig, RuleStatistics, RuleCard, RulePlots, RuleFlakes, RuleImage, RuleAdequacy, RuleLabel, RuleReviews, RuleBalance,
 	} {
 		shown := false
 		for _, c := range corruptions {

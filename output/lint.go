@@ -32,6 +32,7 @@ const (
 	RuleHost      Rule = "host_path"
 	RuleStatement Rule = "statement"
 	RuleLabel     Rule = "label"
+	RuleReviews   Rule = "reviews"
 )
 
 var (
@@ -56,6 +57,7 @@ func (f layout) lint(r Row) []Finding {
 	l.text()
 	l.adequacy()
 	l.figures()
+	l.reviews()
 	if !known && r.Benchmint.Kind != "" {
 		l.add(RuleField, "kind is %q, which no rule is known for", r.Benchmint.Kind)
 	}

@@ -74,6 +74,8 @@ type Manifest struct {
 	Release *Release `json:"release,omitempty"`
 	// Storage is of a release; versions before it was counted have none.
 	Storage *Storage `json:"storage,omitempty"`
+	// Balance is of a dataset that was drawn to a mix.
+	Balance *Balance `json:"balance,omitempty"`
 	// Checksums is of ChecksumsFile, which names all other files.
 	Checksums Checksums `json:"checksums"`
 }
@@ -144,6 +146,8 @@ type Reject struct {
 	Stage      string            `json:"stage"`  // how far it came: the stage that ended it
 	Reason     schemas.Reason    `json:"reason"` // of rejected items
 	Detail     string            `json:"detail"`
+	// Reviews are those of people who refuse the task, and of others, by who.
+	Reviews []schemas.PeerReview `json:"reviews,omitempty"`
 }
 
 // SuiteTiming stands in the place of a stage: one run of the suite in the solution, the median

@@ -85,6 +85,7 @@ func (r *redactor) prose(t Task) Task {
 	defer func() { r.code = "" }()
 	t.Statement.Text = r.mask(id, "problem_statement", t.Statement.Text)
 	t.Statement.Hints = r.mask(id, "hints_text", t.Statement.Hints)
+	t.Reviews = r.reviews(id, "benchmint.reviews", t.Reviews)
 	if s := t.Statement.Specification; s != nil { // its text was masked before it was printed
 		for _, m := range s.Masked {
 			r.note(id, path.Join(SpecDir, schemas.SpecificationText), masked, secrets.Finding{Rule: m.Rule, Line: m.Line, Fingerprint: m.Fingerprint})
@@ -108,6 +109,15 @@ func (r *redactor) prose(t Task) Task {
 	}
 	t.Origin.Change = &c
 	return t
+}
+
+// reviews masks the notes of reviews.
+func (r *redactor) reviews(id, place string, all []schemas.PeerReview) []schemas.PeerReview {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Note = r.mask(id, place, all[i].Note)
+	}
+	return all
 }
 
 // task is what looks like a credential in what was made of a task's change, and is not
@@ -205,11 +215,10 @@ func (r *redactor) texts(place string, v any) any {
 
 // withheld is the end of a task that would bring a credential into the dataset.
 func (w *writer) withheld(t Task, found []secrets.Finding) Reject {
-	delete(w.states, t.Start.Identity)
-	return Reject{
-		InstanceID: t.ID(), Repo: t.Origin.Repo(), Commit: t.Origin.Commit(), End: schemas.StepRejected, Stage: exported,
-		Reason: schemas.SecretInRow, Detail: secrets.Tell("text", found),
-	}
+	delete(w.gate, t.Start.Identity)
+	r := t.ended()
+	r.Reason, r.Detail = schemas.SecretInRow, secrets.Tell("text", found)
+	return r
 }
 
 // redactions writes what was masked or allowed, where there is any.

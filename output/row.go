@@ -152,13 +152,15 @@ type Extra struct {
 	WrittenBy         string   `json:"written_by,omitempty"` // "hand": somebody wrote the statement or its interface
 	Thin              bool     `json:"thin"`                 // too little text to go on
 	// Review is what a model says of the statement; not there where none was asked.
-	Review     *schemas.Review `json:"review,omitempty"`
-	Leaks      schemas.Scan    `json:"leaks"`
-	Provenance []Provenance    `json:"provenance"`
-	Change     *Change         `json:"change"`            // of kinds feature and edit
-	Library    *Library        `json:"library,omitempty"` // of kind library
-	Service    *Service        `json:"service,omitempty"` // of kind service
-	Release    *Published      `json:"release,omitempty"` // of a row of a release
+	Review *schemas.Review `json:"review,omitempty"`
+	// Reviews are what people say of the task, by who; not there where nobody reviewed it.
+	Reviews    []schemas.PeerReview `json:"reviews,omitempty"`
+	Leaks      schemas.Scan         `json:"leaks"`
+	Provenance []Provenance         `json:"provenance"`
+	Change     *Change              `json:"change"`            // of kinds feature and edit
+	Library    *Library             `json:"library,omitempty"` // of kind library
+	Service    *Service             `json:"service,omitempty"` // of kind service
+	Release    *Published           `json:"release,omitempty"` // of a row of a release
 }
 
 // Clock says how the tests were held against time: those that would be listed and do not pass
@@ -319,6 +321,7 @@ type Task struct {
 	Serve      *schemas.Command // starts the service of a service task, instead of Runs
 	Provenance []Provenance
 	Timings    []Timing
+	Reviews    []schemas.PeerReview // by who
 }
 
 // ID is the instance ID.
@@ -360,7 +363,7 @@ func RowOf(t Task, base Base) Row {
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
 			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), SolutionFile: sorted(t.Proof.List(schemas.SolutionFile)), SolutionName: sorted(t.Proof.List(schemas.SolutionName)),
 			Clock: clockOf(t.Proof), P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy),
-			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin, Review: t.Statement.Review,
+			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin, Review: t.Statement.Review, Reviews: t.Reviews,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},
 	}

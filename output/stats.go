@@ -116,6 +116,8 @@ type tally struct {
 	windows    map[string]int // by the version that they came with
 	kinds      map[string]int
 	lite       int // libraries of Lite
+	reviews    reviewTally
+	values     map[string]map[string]int // of balance.Properties
 }
 
 // listed is a task as the card lists it.
@@ -126,7 +128,7 @@ type listed struct {
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally(), libraries: newLibraryTally(false), slices: newLibraryTally(true), months: map[string]int{}, windows: map[string]int{}, kinds: map[string]int{}}
+	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally(), libraries: newLibraryTally(false), slices: newLibraryTally(true), months: map[string]int{}, windows: map[string]int{}, kinds: map[string]int{}, values: map[string]map[string]int{}}
 }
 
 func (t *tally) add(r Row) {
@@ -164,6 +166,8 @@ func (t *tally) add(r Row) {
 	if e.WrittenBy == schemas.Hand {
 		t.byHand++
 	}
+	t.reviews.add(e.Reviews)
+	t.count(r)
 	if len(t.listed) < tableRows {
 		l := listed{id: r.InstanceID, language: e.Language, failToPass: len(r.FailToPass)}
 		if e.Change != nil {

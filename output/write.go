@@ -32,6 +32,9 @@ type Input struct {
 	Rejects iter.Seq2[Reject, error] // in order of ID, then stage
 	// CarriedRejects are of items that this run did not read, as an earlier dataset has them.
 	CarriedRejects []Reject
+	// LeftOut are rejects of the tasks that a caller left out of Splits: of Balance, and carried ones that people refuse.
+	LeftOut []Reject
+	Balance *Balance // how Splits were drawn; nil where all tasks are taken
 	// Release is set for a version of a shelf of releases.
 	Release *Release
 	// Packages are kept for the tasks of a release; nil: none are.
@@ -174,11 +177,11 @@ func checkInput(in *Input) error {
 
 type writer struct {
 	*folder
-	bases    map[string]Base           // by tree and language, so that equal trees are packed once
-	packed   map[schemas.Digest]bool   // archives that are written
-	ids      map[string]string         // folded → ID
-	states   map[schemas.Digest]string // identity → ID
-	last     string                    // ID of the split
+	bases    map[string]Base         // by tree and language, so that equal trees are packed once
+	packed   map[schemas.Digest]bool // archives that are written
+	ids      map[string]string       // folded → ID
+	gate     Gate
+	last     string // ID of the split
 	splits   []Split
 	tally    *tally
 	rejected []Reject // by this writer, in order
@@ -198,7 +201,7 @@ func newWriter(dir string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{folder: f, bases: map[string]Base{}, packed: map[schemas.Digest]bool{}, ids: map[string]string{}, states: map[schemas.Digest]string{}, tally: newTally(), sources: map[*Dataset]*carriedFrom{}, repos: map[string][]*Dataset{}}, nil
+	return &writer{folder: f, bases: map[string]Base{}, packed: map[schemas.Digest]bool{}, ids: map[string]string{}, gate: Gate{}, tally: newTally(), sources: map[*Dataset]*carriedFrom{}, repos: map[string][]*Dataset{}}, nil
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
@@ -206,6 +209,7 @@ func (w *writer) all(in Input) (Manifest, error) {
 	if w.release != nil {
 		w.canary = w.release.Canary
 	}
+	w.rejected = slices.Clone(in.LeftOut)
 	if err := w.tasks(in); err != nil {
 		return Manifest{}, err
 	}
@@ -290,7 +294,7 @@ func (w *writer) split(s SplitInput, timings io.Writer) error {
 	w.last = ""
 	sets := w.newConfigs(s)
 	for _, c := range s.Carried { // wherever its ID stands, a task of the same states is the second
-		w.states[c.Row.Benchmint.Identity] = c.Row.InstanceID
+		w.gate.Hold(c.Row.Row)
 	}
 	for x, err := range together(s.Tasks, s.Carried) {
 		switch {
@@ -316,7 +320,7 @@ func (w *writer) task(t Task, rows io.Writer, p *parquetWriter, timings io.Write
 	if err := w.known(t.ID()); err != nil {
 		return err
 	}
-	if r, ok := w.refused(t); ok {
+	if r, ok := w.gate.Refuses(t); ok {
 		w.rejected = append(w.rejected, r)
 		return nil
 	}
@@ -368,34 +372,6 @@ func (w *writer) known(id string) error {
 	return nil
 }
 
-// refused reports whether a proved task is no row: its states stand under another ID
-// already, or the flake ledger has left it no FAIL_TO_PASS.
-func (w *writer) refused(t Task) (Reject, bool) {
-	r := Reject{InstanceID: t.ID(), Repo: t.Origin.Repo(), Commit: t.Origin.Commit(), End: schemas.StepRejected, Stage: exported}
-	if first, ok := w.states[t.Start.Identity]; ok && t.Start.Identity != "" {
-		r.Reason, r.Detail = schemas.DuplicateStart, "the same states as "+first
-		return r, true
-	}
-	if len(t.QuarantinedIn) > 0 && len(t.Proof.List(schemas.F2P)) == 0 {
-		r.Reason = schemas.LedgerFlaky
-		for _, test := range slices.Sorted(maps.Keys(t.QuarantinedIn)) {
-			r.Detail += fmt.Sprintf("%s disagreed with itself in %s\n", test, strings.Join(t.QuarantinedIn[test], ", "))
-		}
-		r.Detail = strings.TrimSuffix(r.Detail, "\n")
-		return r, true
-	}
-	if len(t.QuarantinedIn) > 0 { // without the ledger describe has seen to it
-		left := slices.Collect(maps.Values(causes(t.Proof)))
-		if names := unnamed(left, t.Proof.Interface, t.Statement.Text); len(names) > 0 {
-			r.Reason = schemas.Uncovered
-			r.Detail = "without the tests of the flake ledger none fails by itself, and nothing gives " + strings.Join(names, ", ")
-			return r, true
-		}
-	}
-	w.states[t.Start.Identity] = t.ID()
-	return Reject{}, false
-}
-
 // rejects writes every other end, those of this writer in their places.
 func (w *writer) rejects(in iter.Seq2[Reject, error], carried []Reject) error {
 	own, last := slices.Concat(w.rejected, carried), Reject{}
@@ -409,6 +385,8 @@ func (w *writer) rejects(in iter.Seq2[Reject, error], carried []Reject) error {
 			w.before.ended(r)
 			count := w.count(r)
 			r.Detail = w.redactor.mask(r.InstanceID, RejectsFile, r.Detail)
+			r.Reviews = w.redactor.reviews(r.InstanceID, RejectsFile, r.Reviews)
+			w.tally.reviews.reject(r)
 			return yield(r, count)
 		}
 		for r, err := range mergedRejects(own, in) {
@@ -469,7 +447,7 @@ func (w *writer) manifest(in Input) (Manifest, error) {
 	w.counts.Open = in.Open
 	m := Manifest{
 		Format: Format, Name: in.Name, Splits: w.splits, Funnel: w.funnel(in.Funnel), Tools: in.Tools, Card: CardVersion, Counts: w.counts,
-		Releases: in.Releases, Statistics: w.tally.statistics(), Release: in.Release,
+		Releases: in.Releases, Statistics: w.tally.statistics(), Release: in.Release, Balance: in.Balance.written(w.tally),
 	}
 	if m.Release != nil {
 		m.Storage = &w.storage

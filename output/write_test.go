@@ -376,7 +376,7 @@ func TestCode(t *testing.T) {
 // A reason whose stage has no level is left out of the card.
 func TestEveryReasonHasALevel(t *testing.T) {
 	t.Parallel()
-	shown := []string{"crawl", surveyed, "engine"} // levels of their own; each stage's own
+	shown := []string{"crawl", surveyed, "engine", "review", "balance"} // levels of their own; each stage's own
 	for _, k := range kinds {
 		shown = append(shown, k.funnel.stage)
 	}

@@ -101,6 +101,14 @@ const (
 	LedgerFlaky Reason = "export/flaky"
 	SecretInRow Reason = "export/secret"
 
+	ReviewTrivial     Reason = "review/trivial"
+	ReviewUnrealistic Reason = "review/unrealistic"
+	ReviewUnfair      Reason = "review/unfair"
+	ReviewLeak        Reason = "review/leak"
+	ReviewUnclear     Reason = "review/unclear"
+
+	LeftOut Reason = "balance/left_out"
+
 	// Crashed is given to a step that ended the process five times (engine 10); it is Failed, not Rejected.
 	Crashed Reason = "engine/crashed"
 )
@@ -199,6 +207,12 @@ var Reasons = []ReasonText{
 	{StatementForm, "the statement does not begin with \"I want to\", or it holds code", "write the statement by hand (overrides)"},
 	{LedgerFlaky, "every FAIL_TO_PASS test disagreed with itself in some run of this repository", "nothing: the tests are flaky"},
 	{SecretInRow, "what a row would carry beside its diff and its base tree holds what looks like a credential: the names of its tests, its recipe", "tell its owner; if it is a false alarm, name its fingerprint or file in redaction.allow"},
+	{ReviewTrivial, "people refuse the task (reviews): it asks for next to nothing", "see who and why in the reject"},
+	{ReviewUnrealistic, "people refuse the task (reviews): nobody would ask for it like this", "see who and why in the reject"},
+	{ReviewUnfair, "people refuse the task (reviews): a right answer can fail its tests", "see who and why in the reject"},
+	{ReviewLeak, "people refuse the task (reviews): it gives the solution away", "see who and why in the reject"},
+	{ReviewUnclear, "people refuse the task (reviews): it does not say what is wanted", "see who and why in the reject; a statement by hand (overrides) may mend it"},
+	{LeftOut, "the task was not drawn: balance takes a number of tasks of a mix", "raise balance.tasks, or choose another mix"},
 	{Crashed, "the process died five times over this item", "look at the log, then run with --retry-crashed"},
 }
 

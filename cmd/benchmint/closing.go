@@ -51,13 +51,14 @@ func described(s pipeline.Summary) int {
 // fault is what ended the run or the writing of the dataset, nil for most.
 func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, fault error) error {
 	left, c, repos := "", s.config, s.sources
+	var short []string
 	r := result{Summary: end, Store: c.Store, Tasks: described(end), Kept: repos.Kept(), Spent: s.models.spent, MaxSpent: maxSpent(c), Models: s.models.worth}
 	if end.Drained && fault == nil {
 		r.Dataset = c.Output
 		r.Checked = stageCount(end, stages.Export).Executed > 0
 		// The ledger and twins take rows out at the very end.
 		if m, err := output.ReadManifest(c.Output); err == nil {
-			r.Tasks, left = m.Counts.Tasks, leftOut(m.Funnel, c.Output)
+			r.Tasks, left, short = m.Counts.Tasks, leftOut(m.Funnel, c.Output), m.Balance.Missing()
 		}
 	}
 	code := codeOfRun(end, f, repos, fault)
@@ -97,6 +98,9 @@ func (s *session) finish(ctx context.Context, f runFlags, end pipeline.Summary, 
 	}
 	if left != "" {
 		lines = append(lines, [2]string{"left out", left})
+	}
+	for _, x := range short {
+		lines = append(lines, [2]string{"balance", visible(x)})
 	}
 	if s.json {
 		err = s.writeJSON(r)

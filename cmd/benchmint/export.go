@@ -48,6 +48,7 @@ func newExport(p *program) *cobra.Command {
 	}
 	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	p.override(cmd, "reviews", "reviews", reviewsUsage)
 	p.set(cmd)
 	cmd.Flags().BoolVar(&p.replace, "replace", false, replaceUsage)
 	cmd.Flags().StringVar(&f.name, "format", "", "`FORMAT` to write a dataset in: "+strings.Join(formatNames(), ", "))
@@ -85,18 +86,25 @@ type exportResult struct {
 	Dataset string         `json:"dataset"`
 	Rows    int            `json:"rows"`
 	Open    int            `json:"open"`
+	Short   []string       `json:"balance_missing,omitempty"` // values of the mix that lack tasks
 	Verify  *verify.Result `json:"verify,omitempty"`
 }
 
 func (p *program) export(ctx context.Context, c *config.Config, formats []string) error {
+	if err := p.reviews.read(c.Reviews); err != nil {
+		return err
+	}
 	if err := p.redrain(ctx, c); err != nil {
+		return err
+	}
+	if err := p.reviews.sayUnused(p.terminal, c); err != nil {
 		return err
 	}
 	m, err := output.ReadManifest(c.Output)
 	if err != nil {
 		return err
 	}
-	r := exportResult{Dataset: filepath.Clean(c.Output), Rows: m.Counts.Tasks, Open: m.Counts.Open}
+	r := exportResult{Dataset: filepath.Clean(c.Output), Rows: m.Counts.Tasks, Open: m.Counts.Open, Short: m.Balance.Missing()}
 	if len(formats) > 0 {
 		if err := p.useCache(ctx); err != nil {
 			return &ended{exitUsage, err}
@@ -205,6 +213,9 @@ func (r exportResult) print(to *terminal) error {
 	t := to.out()
 	t.line("dataset  %s (%s)", r.Dataset, plural(r.Rows, "row"))
 	t.line("check    %s", t.in(green, "holds"))
+	for _, x := range r.Short {
+		t.line("balance  %s", visible(x))
+	}
 	if r.Open > 0 {
 		t.line("open     %s: benchmint run goes on with them", plural(r.Open, "item"))
 	}

@@ -279,7 +279,7 @@ func (s *session) listen(ctx context.Context, l listening) (*post, error) {
 func forWorkers(c *config.Config) *config.Config {
 	out := *c
 	out.File, out.Store, out.Output, out.Releases, out.Overrides, out.Build.CABundle = "", "", "", "", "", ""
-	out.Sources = slices.Clone(c.Sources)
+	out.Reviews, out.Sources = nil, slices.Clone(c.Sources)
 	for i := range out.Sources {
 		out.Sources[i].Git, out.Sources[i].List = "", ""
 	}

@@ -19,6 +19,7 @@ type program struct {
 	refreshing bool
 	starts     map[string]string
 	written    handwritten
+	reviews    reviews
 	far        bool // workers do what needs a sandbox
 }
 

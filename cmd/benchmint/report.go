@@ -58,15 +58,24 @@ func gradesIn(dir string) (*score.Grades, error) {
 	return grades, nil
 }
 
-func (p *program) report(f reportFlags, dataset string) error {
-	d, err := output.Read(dataset)
+// readDataset reads the dataset of a page.
+func (p *program) readDataset(dir string) (*output.Dataset, error) {
+	d, err := output.Read(dir)
 	if errors.Is(err, output.ErrNoDataset) {
-		return unmet("%w%s", err, datasetAround(dataset))
+		return nil, unmet("%w%s", err, datasetAround(dir))
 	}
 	if err != nil {
-		return &ended{exitUsage, err}
+		return nil, &ended{exitUsage, err}
 	}
-	p.sayFormat(dataset, d.Manifest)
+	p.sayFormat(dir, d.Manifest)
+	return d, nil
+}
+
+func (p *program) report(f reportFlags, dataset string) error {
+	d, err := p.readDataset(dataset)
+	if err != nil {
+		return err
+	}
 	r := reportResult{Output: filepath.Clean(f.output), Tasks: len(d.Rows)}
 	var grades *score.Grades
 	for _, dir := range f.evals {

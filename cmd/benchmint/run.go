@@ -66,6 +66,7 @@ func newRun(p *program) *cobra.Command {
 	p.override(cmd, "before", "sources[].until", "`DATE`: changes committed before this day (UTC)")
 	p.override(cmd, "only", "sources[].only", "`ID,…`: only these IDs, pull request numbers or commits, in each source that has them; may be repeated")
 	p.override(cmd, "limit", "limits.changes", "`N` newest candidates of each repository: changes that touch code and tests; 0 means all")
+	p.override(cmd, "reviews", "reviews", reviewsUsage)
 	p.override(cmd, "overrides", "overrides", "`FILE` of statements and interfaces written by hand, by ID")
 	cmd.Flags().StringVar(&f.repositories, "repositories", "", "`FILE` of sources, one on a line: owner/name (on GitHub), owner/name=PATH-OR-URL, a path or a URL")
 	p.running(cmd, &f)
@@ -131,7 +132,7 @@ func (p *program) run(ctx context.Context, c *config.Config, f runFlags) (err er
 	}
 	if summary.Drained && !summary.Interrupted {
 		// A signal that comes now finds the dataset written: it takes nothing back.
-		if err := noteDataset(c); err != nil {
+		if err := errors.Join(noteDataset(c), s.reviews.sayUnused(s.terminal, c)); err != nil {
 			return err
 		}
 	}

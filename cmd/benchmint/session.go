@@ -24,7 +24,7 @@ type session struct {
 
 // open opens what stages up to until need. On an error nothing is left open.
 func (p *program) open(ctx context.Context, c *config.Config, until string) (s *session, err error) {
-	if err := errors.Join(places(c, until), p.written.read(c.Overrides), p.models.check(c), p.github.open(c)); err != nil {
+	if err := errors.Join(places(c, until), p.written.read(c.Overrides), p.reviews.read(c.Reviews), p.models.check(c), p.github.open(c)); err != nil {
 		return nil, err
 	}
 	s = &session{program: p, config: c}

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/balance"
 	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -48,10 +49,13 @@ type Config struct {
 	Wait        time.Duration
 	// Overrides is a file of statements and interfaces written by hand; "" is none.
 	Overrides string
-	Store     string
-	Blobs     string // a bucket, where workers exchange them; "" is from the run itself
-	Output    string
-	Releases  string // the folder of the shelf
+	// Reviews are files of what people say of tasks.
+	Reviews  []string
+	Balance  Balance
+	Store    string
+	Blobs    string // a bucket, where workers exchange them; "" is from the run itself
+	Output   string
+	Releases string // the folder of the shelf
 
 	// File is what was read; "" is none.
 	File string
@@ -153,6 +157,20 @@ type Citation struct {
 type Release struct {
 	Dates             int // on so many dates; 1 asks for no re-proof
 	Gold, Nop, Forged int // runs with the own patch, with one that does nothing, with one that forges results
+}
+
+// Balance says which tasks of those that are there make up the dataset; without Tasks all do.
+type Balance struct {
+	Tasks, Seed int
+	By          Shares
+}
+
+// Mix is the mix as it is drawn, nil where none is asked for.
+func (b Balance) Mix() *balance.Mix {
+	if b.Tasks == 0 {
+		return nil
+	}
+	return &balance.Mix{Tasks: b.Tasks, Seed: b.Seed, By: b.By}
 }
 
 // Redaction is what is done about credentials.

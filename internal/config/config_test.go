@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/internal/llm"
 )
 
@@ -57,6 +58,8 @@ model: {endpoint: "https://models.example.org/v1", name: small, fallback: [large
 jobs: 3
 wait: 90s
 overrides: hand.yaml
+reviews: [ana.csv, /ben.csv]
+balance: {tasks: 40, seed: 7, by: {language: {python: 0.5, go: 0.5}, category: even}}
 store: state
 blobs: s3://mint/run
 output: /out
@@ -94,7 +97,9 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			"large": {Rates: llm.Rates{Input: 1, Cached: 0.1, Output: 5}, Tiers: []llm.Tier{{Above: 100_000, Rates: llm.Rates{Input: 2, Cached: 2, Output: 10}}}},
 			"night": {Rates: llm.Rates{Input: 3, Cached: 3, Output: 4}, Tiers: []llm.Tier{{Hours: []llm.Hours{{From: 60, Until: 240}, {From: 23 * 60, Until: 30}}, Rates: llm.Rates{Input: 6, Output: 8}}}},
 		}, 7, 0.2, 900, 3, 30 * time.Second, 2, UselessRules},
-		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3, Wait: 90 * time.Second,
+		MaxRequests: 12, Overrides: filepath.Join(filepath.Dir(file), "hand.yaml"), Jobs: 3,
+		Reviews: []string{filepath.Join(filepath.Dir(file), "ana.csv"), "/ben.csv"}, Balance: Balance{40, 7, Shares{"language": {"python": 0.5, "go": 0.5}, "category": nil}},
+		Wait:  90 * time.Second,
 		Store: filepath.Join(filepath.Dir(file), "state"), Blobs: "s3://mint/run", Output: "/out",
 		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"}, Release: Release{1, 4, 2, 3},
 	}
@@ -207,6 +212,15 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"label_misspelt", "filters: {labels: [feture]}\n", []string{`:1: filters.labels: "feture" is not one of feature, improvement, fix, other; did you mean feature?`}},
 		{"bundle_of_something_else", "build: {ca_bundle: /etc/passwd}\n", []string{`:1: build.ca_bundle: /etc/passwd holds no certificate in PEM form`}},
 		{"missing_bundle", "build: {ca_bundle: /does/not/exist}\n", []string{`:1: build.ca_bundle: /does/not/exist: no such file`}},
+		{"balance_of_nothing", "balance: {by: {language: even}}\n", []string{`:1: balance.by: needs balance.tasks: how many tasks are drawn?`}},
+		{"balance_misspelt", "balance:\n  tasks: 4\n  by:\n    languages: even\n    language: {pyhton: 0.5, go: 0.6}\n    kind: evn\n    framework: {flask: 0.5, gin: 0.7}\n", []string{
+			`:4: unknown property "languages" of balance.by; did you mean language?`,
+			`:5: balance.by.language: "pyhton" is not one of ` + strings.Join(languages.Built(), ", ") + `; did you mean python?`,
+			`:6: balance.by.kind must be even, or shares by value such as {python: 0.5, go: 0.5}`,
+			`:7: balance.by.framework: the shares sum to 1.2, not to 1`}},
+		{"balance_without_a_share", "balance: {tasks: -1, by: {repository: {a/b: 0, c/d: many}}}\n", []string{
+			`:1: balance.by.repository.a/b: "0" is not a share (above 0, at most 1)`, `:1: balance.by.repository.c/d: "many" is not a share (above 0, at most 1)`, `:1: balance.tasks: -1 is below 0`}},
+		{"reviews_of_no_file", "reviews: {a: b}\n", []string{`:1: reviews must be a file, or a list of files`}},
 		{"all_at_once", "sandbx: {}\nproof: {runs: x}\nlanguages: [go]\n", []string{
 			`:1: unknown key "sandbx"; did you mean sandbox?`,
 			`:2: proof.runs: "x" is not a whole number`,
@@ -342,6 +356,7 @@ func TestShowParsesToTheSame(t *testing.T) {
 	again.File, c.File = "", ""
 	again.Store, c.Store = "", "" // relative to each file's own folder
 	again.Sources[0].Git, c.Sources[0].Git = "", ""
+	again.Reviews[0], c.Reviews[0] = "", ""
 	if diff := cmp.Diff(c, again, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Errorf("%s\n%s", diff, c.Show())
 	}
@@ -403,6 +418,9 @@ func TestSchemaAllowsTheExample(t *testing.T) {
 		{"kind: bwrap", "kind: jail", "does not equal any"},
 		{"prices: {}", "prices: {small: {input: 1, cached_input: 0.1, output: 2, tiers: [{above: 9, hours: [\"01:00-04:00\"], input: 1, output: 2}]}}", ""},
 		{"prices: {}", "prices: {small: {input: 1, outptu: 2}}", "/properties/model"},
+		{"by: {}", "by: {language: {go: 0.5, java: 0.5}, kind: even}", ""},
+		{"by: {}", "by: {language: {go: much}}", "/properties/balance"},
+		{"reviews: []", "reviews: ana.csv", ""},
 		{"prices: {}", "prices: {small: {input: 1, output: 2, tiers: [{above: 0, input: 1, output: 2}]}}", "/properties/model"},
 	} {
 		text := strings.Replace(example, tc.old, tc.new, 1)
@@ -472,6 +490,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 			{"preset": "featbench", "since": "2025-01-01", "kinds": []string{"edit"}},
 		},
 		"filters.min_release_text": 30, "filters.released_since": "2025-01-01", "filters.min_stars": 100, "filters.max_size": "1GiB",
+		"balance.tasks": 40, "balance.seed": 7, "balance.by": map[string]any{"language": map[string]float64{"python": 0.5, "go": 0.5}, "category": "even"},
 		"filters.pushed_since": "2025-01-01", "filters.archived": false, "filters.topics_not": []string{"awesome"}, "filters.tests": true,
 	}
 	if diff := cmp.Diff(want, c.Portable("bwrap")); diff != "" {

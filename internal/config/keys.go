@@ -39,6 +39,7 @@ var sections = map[string]string{
 	"sandbox":   "Where strangers' code runs, and the limits of each run.",
 	"proof":     "How a change is proved.",
 	"model":     "A model to ask where rules do not decide: any endpoint that speaks OpenAI's chat API. No model is asked without a name. The key comes from OPENAI_API_KEY.",
+	"balance":   "Which tasks make up the dataset: a number of them, drawn to a mix by a seed (docs/dataset.md). Without balance.tasks all do.",
 	"citation":  "What a release says of those who made it.",
 }
 
@@ -152,6 +153,11 @@ var Keys = []Key{
 	{Path: "wait", Doc: "how long a run waits for deferred items when nothing else is left to do", IsLocal: true, bind: func(c *Config) any { return &c.Wait }},
 
 	{Path: "overrides", Doc: "file of statements and interfaces written by hand, by ID (docs/dataset.md)", IsPath: true, bind: func(c *Config) any { return &c.Overrides }},
+	{Path: "reviews", Doc: "file, or list of files, of what people say of tasks (benchmint review; docs/dataset.md)", Example: "[ana.csv, ben.csv]", IsPath: true, bind: func(c *Config) any { return &c.Reviews }},
+
+	{Path: "balance.tasks", Doc: "tasks that are drawn; 0 means all", bind: func(c *Config) any { return &c.Balance.Tasks }},
+	{Path: "balance.seed", Doc: "another seed draws other tasks", bind: func(c *Config) any { return &c.Balance.Seed }},
+	{Path: "balance.by", Doc: "shares of values, which sum to 1, or even, by language, framework, category, kind and repository", Example: shareSample, bind: func(c *Config) any { return &c.Balance.By }},
 
 	{Path: "store", Doc: "folder of records (SQLite) and blobs; a run resumes where it stopped", IsPath: true, bind: func(c *Config) any { return &c.Store }},
 	{Path: "blobs", Doc: "bucket in which workers of --listen exchange blobs and environments; empty: they get them from the run", Example: "s3://mint/run", IsLocal: true, bind: func(c *Config) any { return &c.Blobs }},
@@ -280,8 +286,14 @@ func schemaOf(k Key) *jsonschema.Schema {
 		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // false
 	case *Prices:
 		s.Type, s.AdditionalProperties = "object", pricesSchema()
+	case *Shares:
+		s.Type, s.Properties = "object", sharesSchema()
+		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // false
 	case *[]string:
 		s.Type, s.Items = "array", &jsonschema.Schema{Types: []string{"string", "integer"}}
+		if k.IsPath { // one file needs no list
+			s.Type, s.Types = "", []string{"array", "string"}
+		}
 	}
 	var choices []any
 	for _, c := range k.Choices {

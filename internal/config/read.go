@@ -166,18 +166,36 @@ func (r *reader) value(k Key, source int, pair *ast.MappingValueNode) {
 		r.search(s, source, pair)
 		return
 	}
-	if p, ok := ptr.(*Prices); ok {
+	switch p := ptr.(type) {
+	case *Prices:
 		*p = r.prices(pair.Value)
+		r.config.origins[k.Path] = Origin{FromFile, r.where(pair.Key)}
+		return
+	case *Shares:
+		*p = r.shares(k.Path, pair.Value)
 		r.config.origins[k.Path] = Origin{FromFile, r.where(pair.Key)}
 		return
 	}
 	switch list, isList := pair.Value.(*ast.SequenceNode); {
+	case !isList && k.isList() && k.IsPath: // one file needs no list
+		text, scalar := scalarOf(pair.Value)
+		if !scalar {
+			r.problem(pair.Value, "%s must be a file, or a list of files", shown)
+			return
+		}
+		*ptr.(*[]string) = []string{beside(r.file, text)}
 	case isList != k.isList():
 		want := map[bool]string{true: "a list", false: "a single value"}[k.isList()]
 		r.problem(pair.Value, "%s must be %s", shown, want)
 		return
 	case isList:
-		err = r.words(ptr.(*[]string), list)
+		words := ptr.(*[]string)
+		err = r.words(words, list)
+		for i := range *words {
+			if k.IsPath {
+				(*words)[i] = beside(r.file, (*words)[i])
+			}
+		}
 	default:
 		text, scalar := scalarOf(pair.Value)
 		if !scalar {

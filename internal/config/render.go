@@ -122,6 +122,8 @@ func jsonOf(ptr any) any {
 		return p.fields()
 	case *Prices:
 		return p.json()
+	case *Shares:
+		return p.json()
 	}
 	return format(ptr)
 }
@@ -166,6 +168,7 @@ func (c *Config) Portable(kind string) map[string]any {
 		switch {
 		case k.source == nil && k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
 		case k.Path == "as_of" && c.AsOf.IsZero(): // no day decides what is read
+		case strings.HasPrefix(k.Path, "balance.") && c.Balance.Tasks == 0: // all tasks are taken
 		case k.Forge && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.GitHub != "" || s.Finds() }):
 		case strings.HasPrefix(k.Path, "library.") && !c.Makes(schemas.KindLibrary): // they decide nothing
 		case strings.HasPrefix(k.Path, "service.") && !c.Makes(schemas.KindService):

@@ -53,6 +53,9 @@ func (c *Config) validate(now time.Time) Problems {
 	}
 	k.sameName()
 	k.model()
+	if len(c.Balance.By) > 0 && c.Balance.Tasks == 0 {
+		k.at("balance.by", "needs balance.tasks: how many tasks are drawn?")
+	}
 	k.places()
 	if c.Store == c.Output && c.Store != "" {
 		k.at("output", "is the folder of the store")
@@ -131,7 +134,7 @@ func (k *checker) numbers() {
 		"filters.min_release_text": c.Filters.MinReleaseText, "filters.min_stars": c.Filters.MinStars, "github.max_requests": c.MaxRequests,
 		"limits.changes": c.Limits.Changes, "library.releases": c.Library.Releases, "library.max_slices": c.Library.MaxSlices, "library.min_guide_words": c.Library.MinGuideWords, "limits.releases": c.Limits.Releases, "filters.min_releases": c.Filters.MinReleases,
 		"filters.max_source_lines": c.Filters.MaxSourceLines, "service.walk_back": c.Service.WalkBack, "service.min_f2p": c.Service.MinF2P, "service.min_endpoints": c.Service.MinEndpoints, "proof.hunks": c.Proof.Hunks, "jobs": c.Jobs,
-		"release.nop": c.Release.Nop, "release.forged": c.Release.Forged,
+		"balance.tasks": c.Balance.Tasks, "balance.seed": c.Balance.Seed, "release.nop": c.Release.Nop, "release.forged": c.Release.Forged,
 	} {
 		if n < 0 {
 			k.at(path, "%d is below 0", n)

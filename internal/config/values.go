@@ -122,6 +122,12 @@ func assign(ptr any, text string) error {
 			return err
 		}
 		*p = prices
+	case *Shares:
+		shares, err := parseShares(text)
+		if err != nil {
+			return err
+		}
+		*p = shares
 	case *[]string:
 		*p = splitList(text)
 	}
@@ -178,6 +184,8 @@ func format(ptr any) string {
 	case *Search:
 		return p.String()
 	case *Prices:
+		return p.String()
+	case *Shares:
 		return p.String()
 	case *[]string:
 		words := make([]string, len(*p))

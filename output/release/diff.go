@@ -35,8 +35,8 @@ var classes = map[string]Class{
 	"quarantined_in": ClassLists, "vanished": ClassLists, "unstable_ids": ClassLists, "solution_file": ClassLists, "solution_name": ClassLists, "clock": ClassLists, "p2p_fast": ClassLists,
 	"environment": ClassEnvironment, "image_key": ClassEnvironment, "toolchain": ClassEnvironment, "pinning": ClassEnvironment, "pin_date": ClassEnvironment,
 	"deps_from": ClassEnvironment, "sandbox": ClassEnvironment, "host": ClassEnvironment, "test": ClassEnvironment, "report": ClassEnvironment, "environment_setup_commit": ClassEnvironment,
-	"release": ClassMarks,
-	"repo":    ClassTask, "base_commit": ClassTask, "patch": ClassTask, "test_patch": ClassTask, "identity": ClassTask, "trees": ClassTask,
+	"release": ClassMarks, "reviews": ClassMarks,
+	"repo": ClassTask, "base_commit": ClassTask, "patch": ClassTask, "test_patch": ClassTask, "identity": ClassTask, "trees": ClassTask,
 	"patch_encoding": ClassTask, "test_patch_encoding": ClassTask, "parts": ClassTask, "functions": ClassTask, "sizes": ClassTask, "kind": ClassTask, "language": ClassTask,
 }
 

@@ -180,6 +180,7 @@ func (p *page) overview() {
 
 // listRow is one task in the table.
 type listRow struct {
+	Instance              string // the ID as it is
 	Anchor, Name, Subject string
 	Kind, Language        string
 	Created               string // day
@@ -199,7 +200,7 @@ func (p *page) list() {
 	for _, r := range p.dataset.Rows {
 		e := r.Benchmint
 		l := listRow{
-			Anchor: anchor(r.InstanceID), Name: short(r.InstanceID, mostName), Kind: visible(string(e.Kind)), Language: visible(e.Language), Created: day(r.CreatedAt),
+			Instance: r.InstanceID, Anchor: anchor(r.InstanceID), Name: short(r.InstanceID, mostName), Kind: visible(string(e.Kind)), Language: visible(e.Language), Created: day(r.CreatedAt),
 			Lines: e.Sizes.SourceAdded + e.Sizes.SourceRemoved, F2P: len(r.FailToPass), P2P: len(r.PassToPass),
 		}
 		if e.Change != nil {

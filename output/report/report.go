@@ -29,11 +29,15 @@ var (
 	styleText string
 	//go:embed page.js
 	scriptText string
+	//go:embed review.css
+	reviewStyle string
+	//go:embed review.js
+	reviewScript string
 )
 
 // pageTemplate is parsed where a page is made: no start waits for it.
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("page").Funcs(template.FuncMap{"plural": plural}).Parse(pageText))
+	return template.Must(template.New("page").Funcs(template.FuncMap{"plural": plural, "plus": func(a, b int) int { return a + b }}).Parse(pageText))
 })
 
 // What the page shows at most; what is cut says where the whole is.
@@ -55,6 +59,24 @@ func Write(w io.Writer, d *output.Dataset, grades *score.Grades) error {
 	if err != nil {
 		return err
 	}
+	return p.write(w)
+}
+
+// WriteForm writes the page of a dataset with a form for a reviewer in each task, which makes a file of reviews. It
+// does not show what others say of a task.
+func WriteForm(w io.Writer, d *output.Dataset) error {
+	p, err := newPage(d, nil)
+	if err != nil {
+		return err
+	}
+	p.Form = &reviewForm{schemas.ReviewColumns, schemas.Refusals}
+	p.Style, p.StyleHash = template.CSS(styleText+reviewStyle), hash(styleText+reviewStyle)
+	p.Script, p.ScriptHash = template.JS(scriptText+reviewScript), hash(scriptText+reviewScript)
+	return p.write(w)
+}
+
+func (p *page) write(w io.Writer) error {
+	d := p.dataset
 	if err := pageTemplate().ExecuteTemplate(w, "begin", p); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
@@ -75,6 +97,7 @@ func Write(w io.Writer, d *output.Dataset, grades *score.Grades) error {
 
 // page is what the template reads of the dataset as a whole.
 type page struct {
+	Form        *reviewForm // nil in a report
 	Style       template.CSS
 	Script      template.JS
 	StyleHash   string
@@ -103,6 +126,12 @@ type page struct {
 	modelNames  []string // in the order of Models
 	linesOfTask map[string][]score.Line
 	patchOf     func(schemas.Digest) ([]byte, error)
+}
+
+// reviewForm is what a reviewer can say.
+type reviewForm struct {
+	Columns  []string
+	Refusals []schemas.RefusalText
 }
 
 // reviewRow is one answer that passes and uses what can reach the tests.

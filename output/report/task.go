@@ -31,6 +31,7 @@ type taskView struct {
 	Notes                 []fact
 	Range                 []fact
 	Steps                 []fact
+	Instance              string // the ID as it is, in a form
 	Graded                bool
 	Answers               []answer
 }
@@ -98,6 +99,10 @@ func (p *page) task(i int) (*taskView, error) {
 	if i+1 < len(p.dataset.Rows) {
 		v.Next = anchor(p.dataset.Rows[i+1].InstanceID)
 	}
+	if p.Form != nil {
+		v.Instance = r.InstanceID
+		r.Benchmint.Review, r.Benchmint.Reviews = nil, nil // a reviewer is to judge alone
+	}
 	v.about(r.Row)
 	v.provenance(r.Row)
 	v.recipe(env.Recipe)
@@ -163,6 +168,9 @@ func (v *taskView) about(r output.Row) {
 	}
 	if w := e.Review; w != nil {
 		f.add("Review", fmt.Sprintf("%s, %s by %s", w.Verdict, w.Label, w.Provider))
+	}
+	for _, x := range e.Reviews {
+		f.add("Reviewed by "+x.Who, strings.TrimRight(fmt.Sprintf("%s %s: %s", x.Verdict, x.Code, x.Note), ": "))
 	}
 	v.About = f
 	for _, n := range e.Interface {

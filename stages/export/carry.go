@@ -32,6 +32,7 @@ func (c *Carry) some() *Carry {
 type carried struct {
 	tasks   []output.Carried
 	rejects []output.Reject
+	refused []output.Reject // rows that people refuse by now
 	ids     map[string]bool
 }
 
@@ -67,12 +68,30 @@ func (e *Exporter) carried(done iter.Seq2[schemas.Statement, error], others iter
 		c.ids[r.InstanceID] = e.Carry.Unjudged && !judged[r.InstanceID] || slices.Contains(e.Carry.Gone, r.Repo) || slices.Contains(e.Carry.Rows, r.InstanceID)
 		return c.ids[r.InstanceID]
 	})
+	if err := c.review(e.Reviews); err != nil {
+		return c, err
+	}
 	for _, r := range d.Rejects {
 		if slices.ContainsFunc(e.Carry.Gone, func(name string) bool { return r.Repo == name || r.InstanceID == schemas.RepoSlug(name) }) {
 			c.rejects = append(c.rejects, r)
 		}
 	}
 	return c, nil
+}
+
+// review gives rows what people say of them by now. Others keep their bytes.
+func (c *carried) review(reviews map[string][]schemas.PeerReview) (err error) {
+	c.refused = c.leave(func(r output.Row) (output.Reject, bool) { return r.Refused(reviews[r.InstanceID]) })
+	for i := range c.tasks {
+		t := &c.tasks[i]
+		if all := reviews[t.Row.InstanceID]; len(all) > 0 {
+			t.Row.Benchmint.Reviews = all
+			if t.Line, err = t.Row.Encoded(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // without leaves out what is copied instead.

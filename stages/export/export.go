@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/balance"
 	"github.com/benchmint/benchmint/internal/environment"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/ledger"
@@ -41,6 +42,9 @@ type Config struct {
 	// Carry says that rows of the dataset that is there are carried on; nil is none.
 	Carry *Carry
 	Allow secrets.Allow // findings of package secrets that are known to be none
+	// Reviews are what people say of tasks, by ID. Those that they refuse are left out.
+	Reviews map[string][]schemas.PeerReview
+	Balance *balance.Mix // draws the tasks of the dataset; nil takes all
 }
 
 // Fingerprint is what a dataset says beside its items. Where it is kept is no part of it.
@@ -50,8 +54,9 @@ func (c Config) Fingerprint(tools map[string]string) any {
 		Configuration any
 		Tools         map[string]string
 		Allow         secrets.Allow
-		Carry         *Carry `json:",omitempty"`
-	}{c.Name, c.Configuration, tools, c.Allow, c.Carry.some()}
+		Carry         *Carry                          `json:",omitempty"`
+		Reviews       map[string][]schemas.PeerReview `json:",omitempty"`
+	}{c.Name, c.Configuration, tools, c.Allow, c.Carry.some(), c.Reviews}
 }
 
 // Records joins what the stages left.
@@ -107,10 +112,16 @@ func (e *Exporter) Run(ctx context.Context, done iter.Seq2[schemas.Statement, er
 		return fmt.Errorf("reading the rows that are carried on: %w", err)
 	}
 	done, rest := without(done, old.has), without(ended.Steps, func(s schemas.Step) bool { return old.ids[s.Key] })
+	drawn, err := e.draw(done, &old, flaky)
+	if err != nil {
+		return fmt.Errorf("drawing the tasks: %w", err)
+	}
+	done = without(done, func(s schemas.Statement) bool { return drawn.out[s.ID()] })
 	in := output.Input{
 		Name: e.Name, Configuration: e.Configuration, Tools: e.Tools,
 		Splits: []output.SplitInput{{Tasks: e.tasks(ctx, done, flaky), Carried: old.tasks}}, Rejects: e.rejects(rest, flaky), CarriedRejects: old.rejects,
 		Flakes: flaky.Flakes(), Open: ended.Open, Replace: e.Replace, Left: e.Left, Allow: e.Allow,
+		LeftOut: append(old.refused, drawn.rejects...), Balance: drawn.balance,
 	}
 	for _, c := range ended.Funnel[:len(ended.Funnel)-1] { // the last one is this stage, which is not over
 		in.Funnel = append(in.Funnel, output.Funnel{Stage: c.Stage, Done: c.Done, Rejected: c.Rejected, Deferred: c.Deferred, Failed: c.Failed})
@@ -206,7 +217,7 @@ func (e *Exporter) tasks(ctx context.Context, done iter.Seq2[schemas.Statement, 
 
 func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.Ledger) (output.Task, error) {
 	id := s.ID()
-	t := output.Task{Statement: s}
+	t := output.Task{Statement: s, Reviews: e.Reviews[id]}
 	var err error
 	if t.Origin, err = e.Records.Origin(id); err != nil {
 		return t, err

@@ -35,6 +35,7 @@ type shop struct {
 	trees   map[string]*tree.Tree
 	blobs   *blob.Store
 	trouble error
+	config  Config // beside name and folder
 }
 
 func newShop(t *testing.T) *shop {
@@ -144,7 +145,9 @@ func doubts(p schemas.Proof, i int) schemas.Proof {
 }
 
 func (s *shop) export(dir string, steps []schemas.Step, ids ...string) error {
-	e := New(Config{Name: "toys", Dir: dir, Configuration: map[string]any{}}, Outside{
+	c := s.config
+	c.Name, c.Dir, c.Configuration = "toys", dir, map[string]any{}
+	e := New(c, Outside{
 		Records: s, States: states.Maker{Repos: s, Blobs: s.blobs}, History: s, Blobs: s.blobs,
 		Commands: &environment.Builder{Languages: map[string]lang.Language{"toy": langtest.Toy{}}, Runners: langtest.Runners()},
 		Stages:   []string{"link", "classify", "provision", "validate", "assess", "describe"}, Labelled: "classify", Proved: "validate", Assessed: "assess",
