@@ -54,6 +54,7 @@ func (f layout) lint(r Row) []Finding {
 	l.lists()
 	l.patches()
 	l.fairness()
+	l.unlisted()
 	l.text()
 	l.adequacy()
 	l.figures()
@@ -225,6 +226,19 @@ func (l *linter) fairness() {
 	}
 	for _, name := range unnamed(causes, l.row.Benchmint.Interface, l.row.ProblemStatement) {
 		l.add(RuleFairness, "no FAIL_TO_PASS has cause fails, and %q is in neither statement nor interface (found nowhere as a definition)", name)
+	}
+}
+
+// unlisted: a statement has the list of the interface, or the row says which names it does not give.
+func (l *linter) unlisted() {
+	e := l.row.Benchmint
+	text, list := prose.Split(l.row.ProblemStatement)
+	want := unlistedOf(e.Unlisted != nil, text, e.Interface)
+	switch {
+	case e.Unlisted != nil && list != "":
+		l.add(RuleField, "unlisted is given, and problem_statement lists the interface")
+	case !bytes.Equal(mustJSON(e.Unlisted), mustJSON(want)):
+		l.add(RuleField, "unlisted.not_given is %q; the statement does not say %q", e.Unlisted.NotGiven, want.NotGiven)
 	}
 }
 

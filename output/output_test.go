@@ -18,6 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/benchmint/benchmint/internal/ledger"
+	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/tree"
@@ -546,6 +547,44 @@ func TestCardOfWeakTests(t *testing.T) {
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("the card does not say %q:\n%s", want, &b)
+		}
+	}
+}
+
+// TestUnlisted: a statement without the list of the interface says so in its row, with the names that it does not give; check
+// holds both to the statement.
+func TestUnlisted(t *testing.T) {
+	t.Parallel()
+	in := input(t)
+	x := &in.tasks[0]
+	x.Bare = true
+	x.Statement.Text = "I want to see the size, as `size` says."
+	x.Statement.Interface = []schemas.Name{{Name: "size", Kind: "function", Signature: "size()", Path: "widget.py"}, {Name: "width", Kind: "function", Signature: "width()", Path: "widget.py"}}
+	dir := filepath.Join(t.TempDir(), "out")
+	if _, err := Write(dir, in.of()); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := d.Rows[slices.IndexFunc(d.Rows, func(r Located) bool { return r.InstanceID == x.ID() })]
+	if strings.Contains(r.ProblemStatement, "width") || r.Benchmint.Unlisted == nil || !slices.Equal(r.Benchmint.Unlisted.NotGiven, []string{"width"}) || len(r.Benchmint.Interface) != 2 {
+		t.Errorf("%q, %+v", r.ProblemStatement, r.Benchmint.Unlisted)
+	}
+	for name, change := range map[string]func(*Row){
+		"":                      func(*Row) {},
+		"unlisted.not_given is": func(r *Row) { r.Benchmint.Unlisted.NotGiven = []string{} },
+		"lists the interface":   func(r *Row) { r.ProblemStatement = prose.Problem(x.Statement.Text, x.Statement.Interface) },
+	} {
+		one := r.Row
+		u := *r.Benchmint.Unlisted
+		one.Benchmint.Unlisted = &u
+		change(&one)
+		l := linter{row: one}
+		l.unlisted()
+		if got := said(l.findings); !strings.Contains(got, name) || (name == "") != (got == "") {
+			t.Errorf("%q: %q", name, got)
 		}
 	}
 }

@@ -104,35 +104,37 @@ type extra Extra
 // Extra is everything that is ours, under one key, as JSON text in a string. What only
 // one kind of task has is in an object of that kind, null in rows of the others.
 type Extra struct {
-	Language          string                   `json:"language"`
-	Kind              schemas.Kind             `json:"kind"`
-	Licence           string                   `json:"licence"`
-	Category          string                   `json:"category,omitempty"` // of the list that the repository came from
-	Test              []schemas.Command        `json:"test"`
-	Report            string                   `json:"report"`
-	Environment       schemas.Digest           `json:"environment"` // key
-	ImageKey          schemas.Digest           `json:"image_key"`   // ImageKey
-	Toolchain         schemas.Toolchain        `json:"toolchain"`
-	Pinning           schemas.Pinning          `json:"pinning"`
-	PinDate           string                   `json:"pin_date"`
-	DepsFrom          string                   `json:"deps_from"`
-	Sandbox           string                   `json:"sandbox"`
-	Host              bool                     `json:"host"`         // toolchains of the host
-	BaseRelease       string                   `json:"base_release"` // the tag that the base stands after, "" where there is none
-	Identity          schemas.Digest           `json:"identity"`
-	Trees             Trees                    `json:"trees"`
-	BaseArchive       schemas.Digest           `json:"base_archive"` // blobs/<hex>.tar.gz
-	PatchEncoding     string                   `json:"patch_encoding"`
-	TestPatchEncoding string                   `json:"test_patch_encoding"`
-	Parts             map[schemas.Part]Paths   `json:"parts"` // a file split by hunks stands in two
-	Sizes             schemas.Sizes            `json:"sizes"`
-	Functions         Functions                `json:"functions"`
-	Statistics        Statistics               `json:"statistics"`
-	Interface         []schemas.Name           `json:"interface"`
-	Causes            map[string]schemas.Cause `json:"causes"` // of each FAIL_TO_PASS
-	BaselineB         []string                 `json:"baseline_b"`
-	SkipToPass        []string                 `json:"skip_to_pass"`
-	Quarantined       []string                 `json:"quarantined"`
+	Language          string                 `json:"language"`
+	Kind              schemas.Kind           `json:"kind"`
+	Licence           string                 `json:"licence"`
+	Category          string                 `json:"category,omitempty"` // of the list that the repository came from
+	Test              []schemas.Command      `json:"test"`
+	Report            string                 `json:"report"`
+	Environment       schemas.Digest         `json:"environment"` // key
+	ImageKey          schemas.Digest         `json:"image_key"`   // ImageKey
+	Toolchain         schemas.Toolchain      `json:"toolchain"`
+	Pinning           schemas.Pinning        `json:"pinning"`
+	PinDate           string                 `json:"pin_date"`
+	DepsFrom          string                 `json:"deps_from"`
+	Sandbox           string                 `json:"sandbox"`
+	Host              bool                   `json:"host"`         // toolchains of the host
+	BaseRelease       string                 `json:"base_release"` // the tag that the base stands after, "" where there is none
+	Identity          schemas.Digest         `json:"identity"`
+	Trees             Trees                  `json:"trees"`
+	BaseArchive       schemas.Digest         `json:"base_archive"` // blobs/<hex>.tar.gz
+	PatchEncoding     string                 `json:"patch_encoding"`
+	TestPatchEncoding string                 `json:"test_patch_encoding"`
+	Parts             map[schemas.Part]Paths `json:"parts"` // a file split by hunks stands in two
+	Sizes             schemas.Sizes          `json:"sizes"`
+	Functions         Functions              `json:"functions"`
+	Statistics        Statistics             `json:"statistics"`
+	Interface         []schemas.Name         `json:"interface"`
+	// Unlisted is of a statement without the list of the interface (statement.interface); not there where it has the list.
+	Unlisted    *Unlisted                `json:"unlisted,omitempty"`
+	Causes      map[string]schemas.Cause `json:"causes"` // of each FAIL_TO_PASS
+	BaselineB   []string                 `json:"baseline_b"`
+	SkipToPass  []string                 `json:"skip_to_pass"`
+	Quarantined []string                 `json:"quarantined"`
 	// QuarantinedIn names, for each test that agreed with itself here and was left
 	// out nevertheless, the changes of the repository in which it did not.
 	QuarantinedIn map[string][]string `json:"quarantined_in"`
@@ -218,6 +220,36 @@ type Library struct {
 	Specification *schemas.Specification `json:"specification"`
 }
 
+// Unlisted says what a statement without the list of the interface leaves to guess.
+type Unlisted struct {
+	// NotGiven are the names of the interface that hidden tests need and the statement does not say, sorted.
+	NotGiven []string `json:"not_given"`
+}
+
+// unlistedOf is nil where the statement has the list.
+func unlistedOf(bare bool, text string, names []schemas.Name) *Unlisted {
+	if !bare {
+		return nil
+	}
+	out := Unlisted{NotGiven: []string{}}
+	for _, n := range names {
+		if !prose.Says(text, n.Name) {
+			out.NotGiven = append(out.NotGiven, n.Name)
+		}
+	}
+	slices.Sort(out.NotGiven)
+	out.NotGiven = slices.Compact(out.NotGiven)
+	return &out
+}
+
+// problem is the text that a solver gets.
+func (t Task) problem() string {
+	if t.Bare {
+		return prose.Problem(t.Statement.Text, nil)
+	}
+	return prose.Problem(t.Statement.Text, t.Statement.Interface)
+}
+
 // Masked says how much was taken out of the solution.
 type Masked struct {
 	// Functions are those of the code part, or of its slice; Taken of them lost their bodies or
@@ -297,6 +329,8 @@ func (e *Extra) UnmarshalJSON(b []byte) error {
 
 // Task is a proved task with all that its row and folder are made of.
 type Task struct {
+	// Bare leaves the list of the interface out of the statement.
+	Bare        bool
 	Origin      schemas.Origin
 	Start       schemas.Start
 	Label       schemas.Labelled
@@ -348,7 +382,7 @@ func RowOf(t Task, base Base) Row {
 	testPatch, testEncoding := text(t.TestPatch)
 	row := Row{
 		InstanceID: t.ID(), Repo: t.Origin.Repo(), BaseCommit: t.Start.Base, Patch: patch, TestPatch: testPatch,
-		ProblemStatement: prose.Problem(t.Statement.Text, t.Statement.Interface), HintsText: t.Statement.Hints,
+		ProblemStatement: t.problem(), HintsText: t.Statement.Hints,
 		CreatedAt: t.Origin.CreatedAt().UTC().Format(createdAt), Version: version(t.Version),
 		FailToPass: sorted(t.Proof.List(schemas.F2P)), PassToPass: sorted(t.Proof.List(schemas.P2P)), EnvironmentSetupCommit: t.Start.Base,
 		Benchmint: Extra{
@@ -358,7 +392,7 @@ func RowOf(t Task, base Base) Row {
 			BaseRelease: t.Version, Identity: t.Start.Identity, Change: changeOf(t), Library: libraryOf(t), Service: serviceOf(t), TestsVisible: t.Start.TestsVisible(),
 			Trees:       Trees{Base: t.Start.BaseTree, Start: t.Start.StartTree, Solution: t.Start.SolutionTree},
 			BaseArchive: base.Archive, PatchEncoding: patchEncoding, TestPatchEncoding: testEncoding,
-			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface),
+			Parts: parts(t.Start), Sizes: t.Start.Sizes, Functions: functions(t.Start.Functions), Interface: some(t.Statement.Interface), Unlisted: unlistedOf(t.Bare, t.Statement.Text, t.Statement.Interface),
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
 			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), SolutionFile: sorted(t.Proof.List(schemas.SolutionFile)), SolutionName: sorted(t.Proof.List(schemas.SolutionName)),

@@ -56,7 +56,7 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 		Forge:     p.github.forge(),
 		Observe:   p.observe,
 		Far:       p.far,
-		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Allow: c.Redaction.Allow, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.sayLost, Carry: p.carryOf(repos), Reviews: p.reviews, Balance: c.Balance.Mix()},
+		Dataset:   export.Config{Name: c.Dataset, Dir: c.Output, Allow: c.Redaction.Allow, Configuration: c.Portable(w.kind), Replace: p.replace, Left: p.sayLost, Carry: p.carryOf(repos), Reviews: p.reviews, Balance: c.Balance.Mix(), Bare: !c.Statement.Interface},
 	}
 }
 

@@ -34,6 +34,7 @@ type Config struct {
 	Sources   []Source
 	Limits    Limits
 	Filters   Filters
+	Statement Statement
 	Library   Library
 	Service   Service
 	Redaction Redaction
@@ -108,6 +109,11 @@ type Filters struct {
 	Thin           bool
 	Unnoticed      bool
 	MinNoticed     float64 // of edits, from 0 to 1
+}
+
+// Statement says what a statement has beside its text.
+type Statement struct {
+	Interface bool // the names that hidden tests need, with their signatures
 }
 
 // Library says which releases become library tasks, and what such a task must be.
@@ -278,9 +284,10 @@ func Default() *Config {
 			Archived: true, MaxSourceLines: 1000, Languages: languages.Built(),
 			ModifiesOnly: true, Labels: []string{"feature", "improvement"}, MinNoticed: 0.5,
 		},
-		Library: Library{Releases: 1, Profile: "strict", Slices: []string{schemas.WholeLibrary}, MaxSlices: 10, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
-		Service: Service{Frameworks: schemas.Frameworks, MinAnswered: 0.6, MinF2P: 3, MinEndpoints: 2, Hints: true, WalkBack: 10},
-		Build:   Build{Registries: RegistriesInherit, PinToDate: true},
+		Library:   Library{Releases: 1, Profile: "strict", Slices: []string{schemas.WholeLibrary}, MaxSlices: 10, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
+		Statement: Statement{Interface: true},
+		Service:   Service{Frameworks: schemas.Frameworks, MinAnswered: 0.6, MinF2P: 3, MinEndpoints: 2, Hints: true, WalkBack: 10},
+		Build:     Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,

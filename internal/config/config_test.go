@@ -47,6 +47,7 @@ limits: {changes: 6, releases: 4, edit_share: 0.4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true, min_noticed: 0.7,
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
+statement: {interface: false}
 library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, native: true, min_guide_words: 40, reference: true, min_documented: 0.4, preset: commit0, gpu: true}
 service: {frameworks: [gin], min_answered: 0.4, min_f2p: 5, min_endpoints: 4, env: true, hints: false, walk_back: 2}
 redaction: {allow: [tests/certs/]}
@@ -87,6 +88,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
 		},
 		Limits: Limits{6, 4, 0.4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true, 0.7},
+		Statement: Statement{false},
 		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, true, "docs", 40, true, 0.4, "commit0", true},
 		Service:   Service{[]string{"gin"}, 0.4, 5, 4, true, false, 2},
 		Redaction: Redaction{Allow: []string{"tests/certs/"}},
@@ -477,7 +479,8 @@ func TestPortableNamesNoPath(t *testing.T) {
 		"build.registries": "public", "build.pin_to_date": false,
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
 		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3, "model.useless": "rules",
-		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m", "proof.runs": 5,
+		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m",
+		"statement.interface": false, "proof.runs": 5,
 		"sources": []map[string]any{
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},
 			{"git": "https://example.org/a/b.git"},

@@ -45,6 +45,7 @@ type Config struct {
 	// Reviews are what people say of tasks, by ID. Those that they refuse are left out.
 	Reviews map[string][]schemas.PeerReview
 	Balance *balance.Mix // draws the tasks of the dataset; nil takes all
+	Bare    bool         // statements do not list the names that hidden tests need
 }
 
 // Fingerprint is what a dataset says beside its items. Where it is kept is no part of it.
@@ -217,7 +218,7 @@ func (e *Exporter) tasks(ctx context.Context, done iter.Seq2[schemas.Statement, 
 
 func (e *Exporter) task(ctx context.Context, s schemas.Statement, flaky *ledger.Ledger) (output.Task, error) {
 	id := s.ID()
-	t := output.Task{Statement: s, Reviews: e.Reviews[id]}
+	t := output.Task{Statement: s, Reviews: e.Reviews[id], Bare: e.Bare}
 	var err error
 	if t.Origin, err = e.Records.Origin(id); err != nil {
 		return t, err
