@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,6 +26,20 @@ func TestReadList(t *testing.T) {
 		got, err := ReadList(file)
 		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got)\n%s", tc.name, err, diff)
+		}
+	}
+}
+
+// TestPapersLists: the lists of docs hold the repositories that the papers count, each in a category.
+func TestPapersLists(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]int{"featbench.yaml": 27, "abcbench.yaml": 127} {
+		got, err := ReadList(filepath.Join("../../docs/lists", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != want || slices.ContainsFunc(got, func(l Listed) bool { return l.Category == "" }) {
+			t.Errorf("%s: %d repositories, want %d with a category each", file, len(got), want)
 		}
 	}
 }

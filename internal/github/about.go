@@ -39,6 +39,12 @@ type Release struct {
 	Published time.Time `json:"published,omitzero"`
 }
 
+// ByBot reports whether a program published the release: GitHub calls it so, or it is one of those that most repositories use.
+func (r Release) ByBot() bool {
+	name, bot := strings.CutSuffix(strings.ToLower(r.Author), "[bot]")
+	return bot || slices.Contains([]string{"dependabot", "github-actions", "pre-commit-ci", "renovate"}, name)
+}
+
 // Pull is one pull request, and when it was touched last (by a comment as well).
 type Pull struct {
 	schemas.Pull

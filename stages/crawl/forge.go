@@ -93,12 +93,12 @@ func (g *Gate) languages(names []string) error {
 	return pipeline.Reject(schemas.NoSources, "GitHub finds %s in it; %s is asked for", strings.Join(names, ", "), strings.Join(g.config.Languages, " or "))
 }
 
-// counting is how many releases count: final ones that are told in enough words, not too long
+// counting is how many releases count: final ones that no program published, told in enough words, not too long
 // ago.
 func counting(releases []github.Release, gates schemas.Gates) int {
 	n := 0
 	for _, r := range releases {
-		if !r.Pre && utf8.RuneCountInString(strings.TrimSpace(r.Body)) >= gates.ReleaseText && r.Published.Format(time.DateOnly) >= gates.ReleasedSince {
+		if !r.Pre && !r.ByBot() && utf8.RuneCountInString(strings.TrimSpace(r.Body)) >= gates.ReleaseText && r.Published.Format(time.DateOnly) >= gates.ReleasedSince {
 			n++
 		}
 	}

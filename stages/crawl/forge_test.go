@@ -28,6 +28,8 @@ func TestGateByWhatGitHubSays(t *testing.T) {
 		{Tag: "v2", Body: "  Short.  ", Published: day},
 		{Tag: "v2rc1", Body: "Told in some words.", Pre: true, Published: day},
 		{Tag: "v1", Body: "Told in some words.", Published: day.AddDate(-1, 0, 0)},
+		{Tag: "v0.9", Body: "Told in some words.", Author: "github-actions", Published: day},
+		{Tag: "v0.8", Body: "Told in some words.", Author: "Acme[bot]", Published: day},
 	}}
 	notFetched := errors.New("it was opened")
 	for name, tc := range map[string]struct {
@@ -53,8 +55,8 @@ func TestGateByWhatGitHubSays(t *testing.T) {
 		"tests":              {forge: schemas.Forge{Root: []string{"README.md", "Tests/"}}, gates: schemas.Gates{Tests: true}},
 		"test_file":          {forge: schemas.Forge{Root: []string{"widget_test.go"}}, gates: schemas.Gates{Tests: true}},
 		"root_not_known":     {gates: schemas.Gates{Tests: true}},
-		"releases":           {gates: schemas.Gates{Releases: 4}, want: schemas.FewReleases, detail: "3 of 4 releases"},
-		"releases_with_text": {gates: schemas.Gates{Releases: 2, ReleaseText: 10, ReleasedSince: "2025-01-01"}, want: schemas.FewReleases, detail: "1 of 4 releases"},
+		"releases":           {gates: schemas.Gates{Releases: 4}, want: schemas.FewReleases, detail: "3 of 6 releases"},
+		"releases_with_text": {gates: schemas.Gates{Releases: 2, ReleaseText: 10, ReleasedSince: "2025-01-01"}, want: schemas.FewReleases, detail: "1 of 6 releases"},
 		"licence":            {forge: schemas.Forge{Licence: "GPL-3.0"}, config: crawl.Config{Licences: []string{"MIT"}}, want: schemas.BadLicence, detail: "GPL-3.0"},
 		"licence_not_known":  {forge: schemas.Forge{Licence: "NOASSERTION"}, config: crawl.Config{Licences: []string{"MIT"}}},
 		"language":           {forge: schemas.Forge{Languages: []string{"Rust", "C"}}, config: crawl.Config{Languages: []string{"go"}}, want: schemas.NoSources, detail: "Rust, C"},
