@@ -28,10 +28,10 @@ func turns(t *testing.T, f func(t *testing.T, r runner)) {
 // brief is a report without messages.
 func brief(r testlog.Report) testlog.Report {
 	for i := range r.Tests {
-		r.Tests[i].Message = ""
+		r.Tests[i].Message, r.Tests[i].Trace = "", ""
 	}
 	for i := range r.Units {
-		r.Units[i].Message = ""
+		r.Units[i].Message, r.Units[i].Trace = "", ""
 	}
 	return r
 }
