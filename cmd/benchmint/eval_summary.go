@@ -60,6 +60,9 @@ func (r evalResult) print(t *printer, summary pipeline.Summary) error {
 		r.model(t, m)
 	}
 	for _, c := range r.Comparisons {
+		if c.Tasks == 0 {
+			continue
+		}
 		t.line("against  %s less %s: %+.1f %% (%+.1f to %+.1f) over %s; ahead in %d, behind in %d (p = %.2g)", visible(c.Model), visible(c.With),
 			100*c.Difference, 100*c.Low, 100*c.High, plural(c.Tasks, "task"), c.Ahead, c.Behind, c.P)
 	}

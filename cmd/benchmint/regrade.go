@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
+	"github.com/benchmint/benchmint/internal/predictions"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/pipeline"
+	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/grade"
 )
@@ -45,6 +48,13 @@ func (e evaluator) regrade(ctx context.Context, dataset string) (err error) {
 		}
 		if err := tasks.Regrade(step, s.Blobs, &out); err != nil {
 			return err
+		}
+	}
+	if was, err := score.Read(e.output); err == nil { // what a harness got no answer for is in no step
+		for _, l := range was.Lines {
+			if strings.HasPrefix(l.Fault, predictions.NoAnswer) {
+				out.Faults = append(out.Faults, score.Fault{Prediction: schemas.Prediction{Instance: l.Instance, Model: l.Model, Sample: l.Sample}, Why: l.Fault})
+			}
 		}
 	}
 	if len(out.Answers)+len(out.Faults) == 0 {

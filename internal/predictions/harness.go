@@ -40,8 +40,7 @@ func (r *reader) trial(dir string) bool {
 		r.fault(result, fmt.Errorf("%s: %w", p.Instance, err))
 		return true
 	case where == "" && !slices.Contains([]string{"", "AgentTimeoutError"}, e.word("exception_info.exception_type")):
-		r.fault(result, fmt.Errorf("%s: no answer: Harbor ended with %s", p.Instance, e.word("exception_info.exception_type")))
-		return true
+		p.Fault = NoAnswer + "Harbor ended with " + e.word("exception_info.exception_type")
 	case where == "":
 		p.Said = []string{"the trial has no model.patch among its artifacts: it is taken as empty" + ended(e.word("exception_info.exception_type"))}
 	default:
@@ -106,10 +105,11 @@ func (r *reader) trajectories(dir string) {
 			r.fault(name, err)
 		case e.word("info.traceback") != "" && (!ok || len(r.out[i].Patch) == 0):
 			why, _, _ := strings.Cut(e.word("info.exception_str"), "\n")
-			r.fault(name, fmt.Errorf("%s: no answer: mini-swe-agent ended with %s: %s", id, e.word("info.exit_status"), why))
-			if ok {
-				r.out[i].void = true
+			if !ok {
+				i = len(r.out)
+				r.take(Prediction{Instance: id, Model: modelIn(name, e)}, nil, true)
 			}
+			r.out[i].Where, r.out[i].Fault = name, NoAnswer+fmt.Sprintf("mini-swe-agent ended with %s: %s", e.word("info.exit_status"), why)
 		case !ok:
 			r.submitted(id, name, e)
 		default:
@@ -119,12 +119,10 @@ func (r *reader) trajectories(dir string) {
 	if _, err := os.Stat(filepath.Join(dir, "minisweagent.log")); err == nil {
 		for i, t := range r.out {
 			if !seen[t.Instance] && len(t.Patch) == 0 {
-				r.fault(t.Where, fmt.Errorf("%s: no answer: mini-swe-agent did not begin, as minisweagent.log says", t.Instance))
-				r.out[i].void = true
+				r.out[i].Fault = NoAnswer + "mini-swe-agent did not begin, as minisweagent.log says"
 			}
 		}
 	}
-	r.out = slices.DeleteFunc(r.out, func(t taken) bool { return t.void })
 }
 
 // annotate adds what a trajectory says of an answer.
@@ -153,8 +151,12 @@ func (r *reader) submitted(id, name string, e row) {
 		r.fault(name, fmt.Errorf("%s: info.submission is no patch", id))
 		return
 	}
-	model := first(e.word("info.config.model.model_name"), filepath.Base(filepath.Dir(filepath.Dir(name))))
-	r.take(Prediction{Instance: id, Model: model, Patch: patch, Effort: e.took(), Where: name, Said: saidOf(replaced)}, nil, true)
+	r.take(Prediction{Instance: id, Model: modelIn(name, e), Patch: patch, Effort: e.took(), Where: name, Said: saidOf(replaced)}, nil, true)
+}
+
+// modelIn is the model of a trajectory, or the name of its run's folder.
+func modelIn(name string, e row) string {
+	return first(e.word("info.config.model.model_name"), filepath.Base(filepath.Dir(filepath.Dir(name))))
 }
 
 // took is what a trajectory says of the effort. mini-swe-agent has the tokens in each answer of the model alone.

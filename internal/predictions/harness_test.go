@@ -55,8 +55,8 @@ func TestHarnesses(t *testing.T) {
 				"jobs/three/a__b-3__cc/result.json":                  trial("a__b-3__cc", "org/a__b-3", gpt, ""),
 				"jobs/three/a__b-3__cc/artifacts/logs/a/model.patch": "z",
 			},
-			want:   []string{`a__b-1 gpt-5 (openhands) 0 "x" 0 0 0 0`, `a__b-3 gpt-5 (openhands) 0 "z" 0 0 0 0`},
-			faults: []string{"jobs/two/a__b-2__bb/result.json: a__b-2: no answer: Harbor ended with EnvironmentStartTimeoutError"},
+			want: []string{`a__b-1 gpt-5 (openhands) 0 "x" 0 0 0 0`, `a__b-3 gpt-5 (openhands) 0 "z" 0 0 0 0`,
+				`a__b-2 gpt-5 (openhands) 0 "" 0 0 0 0 no answer: Harbor ended with EnvironmentStartTimeoutError`},
 		},
 		{
 			name: "swe_bench_logs", paths: []string{"logs"},
@@ -70,8 +70,7 @@ func TestHarnesses(t *testing.T) {
 				"logs/run_evaluation/r2/m__x/a__b-3/run_instance.log":  "",
 				"logs/run_evaluation/r2/m__x/a__b-3/nothing_else.json": "{}",
 			},
-			want:   []string{`a__b-1 m__x 0 "x" 0 0 0 0`, `a__b-2 m__x 0 "y" 0 0 0 0`},
-			faults: []string{"logs/run_evaluation/r2/m__x/a__b-3: a__b-3: no answer: SWE-bench's folder has no patch.diff"},
+			want: []string{`a__b-1 m__x 0 "x" 0 0 0 0`, `a__b-2 m__x 0 "y" 0 0 0 0`, `a__b-3 m__x 0 "" 0 0 0 0 no answer: SWE-bench's folder has no patch.diff`},
 		},
 		{
 			name: "mini_swe_agent", paths: []string{"run"},
@@ -90,11 +89,9 @@ func TestHarnesses(t *testing.T) {
 				"run/a__b-2/a__b-2.traj.json": miniTraj(`"exit_status":"LimitsExceeded","submission":""`),
 				"run/a__b-3/a__b-3.traj.json": miniTraj(`"exit_status":"NotFoundError","submission":"","traceback":"Traceback (most recent call last)","exception_str":"no such model\nmore"`),
 			},
-			want: []string{`a__b-1 openai/m 0 "x" 1165 9 2 0.5`, `a__b-2 openai/m 0 "" 1165 9 2 0.5 there is no patch: the agent ended with LimitsExceeded`},
-			faults: []string{
-				"run/a__b-3/a__b-3.traj.json: a__b-3: no answer: mini-swe-agent ended with NotFoundError: no such model",
-				`run/preds.json: "a__b-4": a__b-4: no answer: mini-swe-agent did not begin, as minisweagent.log says`,
-			},
+			want: []string{`a__b-1 openai/m 0 "x" 1165 9 2 0.5`, `a__b-2 openai/m 0 "" 1165 9 2 0.5 there is no patch: the agent ended with LimitsExceeded`,
+				`a__b-3 openai/m 0 "" 0 0 0 0 no answer: mini-swe-agent ended with NotFoundError: no such model`,
+				`a__b-4 openai/m 0 "" 0 0 0 0 no answer: mini-swe-agent did not begin, as minisweagent.log says`},
 		},
 		{
 			name: "trajectories_alone", paths: []string{"run"},
@@ -135,7 +132,7 @@ func TestHarnesses(t *testing.T) {
 			}
 			var read, wrong []string
 			for _, p := range got {
-				read = append(read, strings.Join(append([]string{fmt.Sprintf("%s %s %d %q %d %d %d %v", p.Instance, p.Model, p.Sample, p.Patch, p.InputTokens, p.OutputTokens, p.Turns, p.Cost)}, p.Said...), " "))
+				read = append(read, strings.TrimSpace(strings.Join(append([]string{fmt.Sprintf("%s %s %d %q %d %d %d %v", p.Instance, p.Model, p.Sample, p.Patch, p.InputTokens, p.OutputTokens, p.Turns, p.Cost)}, append(p.Said, p.Fault)...), " ")))
 			}
 			for _, f := range faults {
 				wrong = append(wrong, strings.ReplaceAll(f.Error(), dir+"/", ""))

@@ -29,6 +29,8 @@ type Prediction struct {
 	Patch    []byte
 	// Tree is the folder of a solved tree, where the answer is one; Patch is nil then.
 	Tree string
+	// Fault is why there is no answer, where a harness could not get one: that says nothing of the model. "" of an answer.
+	Fault string
 	// Agent and Setting are what the model was used with, where the entry says so: they are part of Model, too.
 	Agent, Setting string
 	Effort
@@ -39,6 +41,9 @@ type Prediction struct {
 
 // Effort is what the answer took, as far as the entry says.
 type Effort = schemas.Effort
+
+// NoAnswer begins Prediction.Fault.
+const NoAnswer = "no answer: "
 
 // Fault is an entry that cannot be read.
 type Fault struct {
@@ -87,7 +92,6 @@ type taken struct {
 	Prediction
 	sample *int // nil where the entry names none
 	named  bool // the entry, or a folder, names the model
-	void   bool // a harness wrote it where there was no answer
 }
 
 func (r *reader) fault(where string, err error) { r.faults = append(r.faults, Fault{where, err}) }
@@ -191,7 +195,8 @@ func (r *reader) folder(dir string) error {
 				return fs.SkipDir
 			}
 			if _, err := os.Stat(filepath.Join(where, "run_instance.log")); name == "" && err == nil { // of SWE-bench, and no solved tree
-				r.fault(where, fmt.Errorf("%s: no answer: SWE-bench's folder has no patch.diff", out.Instance))
+				out.Tree, out.Fault = "", NoAnswer + "SWE-bench's folder has no patch.diff"
+				r.placed(dir, p, out)
 				return fs.SkipDir
 			}
 			if name != "" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/predictions"
+	"github.com/benchmint/benchmint/output/score"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -15,7 +16,8 @@ import (
 type Gathered struct {
 	Predictions map[string]schemas.Prediction // by ID
 	Patches     map[schemas.Digest][]byte
-	Bad         int // those that are for no task or could not be read
+	Faults      []score.Fault // of tasks that a harness got no answer for
+	Bad         int           // those that are for no task, that could not be read, or that are no answer
 }
 
 // NopPatch changes nothing that a test could notice.
@@ -55,6 +57,11 @@ func (d *Dataset) Gather(ctx context.Context, all []predictions.Prediction, say 
 		row, ok := d.Rows[x.Instance]
 		if !ok {
 			bad(x.Instance + " is not a task of the dataset" + nearest.Hint(x.Instance, known))
+			continue
+		}
+		if x.Fault != "" {
+			bad(x.Instance + ": " + x.Fault)
+			g.Faults = append(g.Faults, score.Fault{Prediction: schemas.Prediction{Instance: x.Instance, Model: x.Model, Sample: x.Sample}, Why: x.Fault})
 			continue
 		}
 		for _, said := range x.Said {

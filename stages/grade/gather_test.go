@@ -28,6 +28,7 @@ func TestGather(t *testing.T) {
 		predictions.Prediction{Instance: "demo__slug-6", Model: "m", Where: "line 1"},
 		predictions.Prediction{Instance: "demo__slug-5", Model: "m", Patch: []byte("x"), Where: "line 2", Said: []string{"its name was read as that of a file"}},
 		predictions.Prediction{Instance: "demo__slug-5", Model: "m", Patch: []byte("y"), Where: "line 3"},
+		predictions.Prediction{Instance: "demo__slug-5", Model: "n", Where: "line 4", Fault: "no answer: no server"},
 	)
 	var said []string
 	g, err := d.Gather(t.Context(), all, func(where, what string) { said = append(said, where+": "+what) })
@@ -38,11 +39,15 @@ func TestGather(t *testing.T) {
 		"line 1: demo__slug-6 is not a task of the dataset; did you mean demo__slug-5?",
 		"line 2: its name was read as that of a file",
 		"line 3: " + predictionID(g, "m") + " is given more than once",
+		"line 4: demo__slug-5: no answer: no server",
+	}
+	if len(g.Faults) != 1 || g.Faults[0].Prediction.Model != "n" || g.Faults[0].Why != "no answer: no server" {
+		t.Errorf("faults %+v", g.Faults)
 	}
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Errorf("said (-want +got):\n%s", diff)
 	}
-	if g.Bad != 2 || len(g.Predictions) != 3 || len(g.Patches) != 3 {
+	if g.Bad != 3 || len(g.Predictions) != 3 || len(g.Patches) != 3 {
 		t.Errorf("%d bad, %d predictions, %d patches", g.Bad, len(g.Predictions), len(g.Patches))
 	}
 	for _, p := range g.Predictions {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/modelfile"
@@ -30,6 +31,8 @@ type Config struct {
 	// Predictions are all that were given, by ID: of a step that did not get through only
 	// its key is known.
 	Predictions map[string]schemas.Prediction
+	// Faults are of tasks that a harness got no answer for.
+	Faults []score.Fault
 	// Answered has the figures over the tasks that a model answers, not over all.
 	Answered bool
 	Known    modelfile.Models // what is known of models; nil for nothing
@@ -42,10 +45,11 @@ func (c Config) Fingerprint() any {
 		Dataset     string
 		Tasks       map[string]score.Task
 		Predictions map[string]schemas.Prediction
+		Faults      []score.Fault `json:",omitempty"`
 		Answered    bool
 		Known       modelfile.Models
 		Reviews     score.Reviews
-	}{c.Dataset, c.Tasks, c.Predictions, c.Answered, c.Known, c.Reviews}
+	}{c.Dataset, c.Tasks, c.Predictions, c.Faults, c.Answered, c.Known, c.Reviews}
 }
 
 // Scorer is the stage.
@@ -58,7 +62,7 @@ func New(c Config) *Scorer { return &Scorer{c} }
 
 // Run writes the files of the evaluation.
 func (s *Scorer) Run(_ context.Context, done iter.Seq2[schemas.Grade, error], ended pipeline.Ended) error {
-	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, Known: s.Known, Reviews: s.Reviews}
+	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, Known: s.Known, Reviews: s.Reviews, Faults: slices.Clone(s.Faults)}
 	for g, err := range done {
 		if err != nil {
 			return err
