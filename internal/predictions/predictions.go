@@ -186,27 +186,7 @@ func (r *reader) folder(dir string) error {
 		case err != nil:
 			return err
 		case d.IsDir() && p != "." && isID(path.Base(p)):
-			out := Prediction{Instance: path.Base(p), Tree: where, Where: where}
-			name := answerIn(where, out.Instance)
-			if path.Ext(name) == ".pred" {
-				if err := r.file(filepath.Join(where, name)); err != nil {
-					r.fault(filepath.Join(where, name), err)
-				}
-				return fs.SkipDir
-			}
-			if _, err := os.Stat(filepath.Join(where, "run_instance.log")); name == "" && err == nil { // of SWE-bench, and no solved tree
-				out.Tree, out.Fault = "", NoAnswer + "SWE-bench's folder has no patch.diff"
-				r.placed(dir, p, out)
-				return fs.SkipDir
-			}
-			if name != "" {
-				out.Where, out.Tree = filepath.Join(where, name), ""
-				if out.Patch, err = os.ReadFile(out.Where); err != nil {
-					r.fault(out.Where, err)
-					return fs.SkipDir
-				}
-			}
-			r.placed(dir, p, out)
+			r.instance(dir, p)
 			return fs.SkipDir
 		case d.IsDir() || !slices.Contains(extensions, path.Ext(p)):
 			return nil
@@ -219,6 +199,31 @@ func (r *reader) folder(dir string) error {
 		r.placed(dir, p, Prediction{Instance: strings.TrimSuffix(path.Base(p), path.Ext(p)), Patch: b, Where: where})
 		return nil
 	})
+}
+
+// instance reads a folder that is called by an instance's ID: a solved tree, or what a harness left of it.
+func (r *reader) instance(dir, p string) {
+	where := filepath.Join(dir, filepath.FromSlash(p))
+	out := Prediction{Instance: path.Base(p), Tree: where, Where: where}
+	name := answerIn(where, out.Instance)
+	if path.Ext(name) == ".pred" {
+		if err := r.file(filepath.Join(where, name)); err != nil {
+			r.fault(filepath.Join(where, name), err)
+		}
+		return
+	}
+	_, err := os.Stat(filepath.Join(where, "run_instance.log"))
+	switch {
+	case name != "":
+		out.Where, out.Tree = filepath.Join(where, name), ""
+		if out.Patch, err = os.ReadFile(out.Where); err != nil {
+			r.fault(out.Where, err)
+			return
+		}
+	case err == nil: // of SWE-bench, and no solved tree
+		out.Tree, out.Fault = "", NoAnswer+"SWE-bench's folder has no patch.diff"
+	}
+	r.placed(dir, p, out)
 }
 
 // answerIn is the file of a patch in a harness's folder of an instance: SWE-agent's has ID.pred and ID.patch,
