@@ -32,16 +32,21 @@ type finding struct {
 
 // feedback is what a solver hears of its folder.
 type feedback interface {
-	test(ctx context.Context) (tested, error)
+	// test runs the tests of a file or package, or all tests for "".
+	test(ctx context.Context, module string) (tested, error)
 	lint(ctx context.Context) ([]finding, error)
 }
 
 // program is the feedback of benchmint on one folder.
 type program struct{ path, dataset, id, folder string }
 
-func (p program) test(ctx context.Context) (tested, error) {
+func (p program) test(ctx context.Context, module string) (tested, error) {
 	var out tested
-	err := p.ask(ctx, &out, "test")
+	var names []string
+	if module != "" {
+		names = []string{module}
+	}
+	err := p.ask(ctx, &out, "test", names...)
 	return out, err
 }
 
@@ -51,8 +56,8 @@ func (p program) lint(ctx context.Context) ([]finding, error) {
 	return out.Findings, err
 }
 
-func (p program) ask(ctx context.Context, v any, verb string) error {
-	cmd := exec.CommandContext(ctx, p.path, verb, "--json", "--dataset", p.dataset, p.id, p.folder)
+func (p program) ask(ctx context.Context, v any, verb string, names ...string) error {
+	cmd := exec.CommandContext(ctx, p.path, append([]string{verb, "--json", "--dataset", p.dataset, p.id, p.folder}, names...)...)
 	cmd.Stderr = os.Stderr
 	said, err := cmd.Output()
 	var exit *exec.ExitError

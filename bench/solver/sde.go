@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/output/score"
@@ -19,32 +19,37 @@ import (
 
 // solver writes one library.
 type solver struct {
+	choices
 	provider  llm.Provider
 	model     string
+	price     llm.Price
 	maxTokens int
 	left      int // questions that may still be asked
-	tries     int
 	feedback  feedback
 
 	folder, statement string
-	files             []string // that are to be written, by path
+	manual            string              // the text of the specification; "" where there is none
+	files             []string            // that are to be written, in the order of writing
+	imports           map[string][]string // by files
+	units             map[string]string   // the files or packages of the tests, by their IDs
 	task              score.Task
 
-	asked, unusable int
+	spent stage // of the stage at hand
 }
 
-// stage is how far a library is after one of the stages.
+// stage is what one of the stages took, and how far the library is after it.
 type stage struct {
 	stage               string
-	questions, unusable int // until then
-	passed, wanted      int
-	score               float64
+	questions, unusable int
+	llm.Usage
+	dollars        float64
+	passed, wanted int
+	rate, score    float64 // of the tests that pass, and that without what passes with nothing done
 }
 
-// solve goes through the stages of SDE-I: fill, lint, test. Their order of files is that of the
-// paths: in Commit0's measurements any other did no better.
+// solve goes through the stages of SDE-I: fill, lint, test.
 func (s *solver) solve(ctx context.Context) (done []stage, err error) {
-	t, err := s.feedback.test(ctx)
+	t, err := s.feedback.test(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +61,7 @@ func (s *solver) solve(ctx context.Context) (done []stage, err error) {
 		if err := do.stage(ctx, t); err != nil {
 			return done, fmt.Errorf("%s: %w", do.name, err)
 		}
-		if t, err = s.feedback.test(ctx); err != nil {
+		if t, err = s.feedback.test(ctx, ""); err != nil {
 			return done, err
 		}
 		done = append(done, s.after(do.name, t))
@@ -64,7 +69,7 @@ func (s *solver) solve(ctx context.Context) (done []stage, err error) {
 	return done, nil
 }
 
-// after is the score as benchmint eval gives it.
+// after ends a stage. Rate and score are as benchmint eval gives them.
 func (s *solver) after(name string, t tested) stage {
 	lists := map[string]*schemas.Score{"FAIL_TO_PASS": {}, "PASS_TO_PASS": {}}
 	for _, x := range t.Tests {
@@ -77,17 +82,54 @@ func (s *solver) after(name string, t tested) stage {
 		}
 	}
 	g := schemas.Grade{F2P: lists["FAIL_TO_PASS"], P2P: lists["PASS_TO_PASS"]}
-	return stage{name, s.asked, s.unusable, t.Passed, t.Wanted, s.task.LibraryScore(g)}
+	out := s.spent
+	s.spent = stage{}
+	out.stage, out.passed, out.wanted, out.rate, out.score = name, t.Passed, t.Wanted, s.task.PassRate(g), s.task.LibraryScore(g)
+	return out
 }
 
-// fill asks for each file once.
+// fill asks for each file, some times over, and keeps the answer with which most tests pass; of
+// several the first.
 func (s *solver) fill(ctx context.Context, _ tested) error {
 	for _, file := range s.files {
-		if err := s.ask(ctx, file, "Write the missing bodies of "+file+"."); err != nil {
+		var answers []string
+		for range s.best {
+			text, err := s.ask(ctx, file, "Write the missing bodies of "+file+".", s.best > 1)
+			if err != nil {
+				return err
+			}
+			if text != "" && !slices.Contains(answers, text) {
+				answers = append(answers, text)
+			}
+		}
+		if err := s.keepBest(ctx, file, answers); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *solver) keepBest(ctx context.Context, file string, answers []string) error {
+	if len(answers) == 0 {
+		return nil
+	}
+	best, most := answers[0], -1
+	for _, text := range answers {
+		if len(answers) == 1 {
+			break
+		}
+		if err := s.write(file, text); err != nil {
+			return err
+		}
+		t, err := s.feedback.test(ctx, "")
+		if err != nil {
+			return err
+		}
+		if t.Passed > most {
+			best, most = text, t.Passed
+		}
+	}
+	return s.write(file, best)
 }
 
 // lint asks for each file that a linter finds something in.
@@ -106,17 +148,39 @@ func (s *solver) lint(ctx context.Context, _ tested) error {
 		if len(said) == 0 {
 			continue
 		}
-		if err := s.ask(ctx, file, "Linters say of "+file+":\n\n"+short(strings.Join(said, "\n"))+"\n\nMend what is wrong, and change no behaviour."); err != nil {
+		if err := s.rewrite(ctx, file, "Linters say of "+file+":\n\n"+short(strings.Join(said, "\n"))+"\n\nMend what is wrong, and change no behaviour."); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mend asks for the files that failing tests name, or all where they name none, until all tests
-// pass or it was tried often enough.
+// mend takes a module of tests at a time.
 func (s *solver) mend(ctx context.Context, t tested) error {
-	for range s.tries {
+	var modules []string
+	for _, x := range t.Tests {
+		modules = append(modules, s.units[x.ID])
+	}
+	slices.Sort(modules)
+	for _, module := range slices.Compact(modules) {
+		if err := s.mendFor(ctx, module); err != nil {
+			return fmt.Errorf("%s: %w", module, err)
+		}
+	}
+	return nil
+}
+
+// mendFor asks for the files that failing tests of a module name, or all where they name none,
+// until all its tests pass or the rounds are over.
+func (s *solver) mendFor(ctx context.Context, module string) error {
+	for range s.rounds {
+		if s.left <= 0 {
+			return nil
+		}
+		t, err := s.feedback.test(ctx, module)
+		if err != nil {
+			return err
+		}
 		var said []string
 		for _, x := range t.Tests {
 			if x.Status != string(schemas.Passed) {
@@ -135,13 +199,9 @@ func (s *solver) mend(ctx context.Context, t tested) error {
 			named = s.files
 		}
 		for _, file := range named {
-			if err := s.ask(ctx, file, "These tests do not pass:\n\n"+short(text)+"\n\nMend "+file+", where the fault is there; else leave it as it is."); err != nil {
+			if err := s.rewrite(ctx, file, "These tests do not pass:\n\n"+short(text)+"\n\nMend "+file+", where the fault is there; else leave it as it is."); err != nil {
 				return err
 			}
-		}
-		var err error
-		if t, err = s.feedback.test(ctx); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -154,7 +214,7 @@ func short(text string) string {
 	if len(text) <= mostText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:mostText], "") + "\n…"
+	return cut(text, mostText) + "\n…"
 }
 
 const (
@@ -162,48 +222,70 @@ const (
 	schema = `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`
 )
 
-// ask has one file written again. A model that gives no usable answer leaves it as it is.
-func (s *solver) ask(ctx context.Context, file, question string) error {
-	if s.left <= 0 {
-		return nil
+// rewrite has one file written again. A model that gives no usable answer leaves it as it is.
+func (s *solver) rewrite(ctx context.Context, file, question string) error {
+	text, err := s.ask(ctx, file, question, false)
+	if err != nil || text == "" {
+		return err
 	}
-	s.left--
-	s.asked++
+	return s.write(file, text)
+}
+
+func (s *solver) write(file, text string) error {
 	root, err := os.OpenRoot(s.folder)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	return root.WriteFile(file, []byte(text), 0o644)
+}
+
+// ask gives the new text of a file, another one each time where it is varied; "" where the model has
+// no usable answer, or no question is left.
+func (s *solver) ask(ctx context.Context, file, question string, varied bool) (string, error) {
+	if s.left <= 0 {
+		return "", nil
+	}
+	s.left--
+	s.spent.questions++
+	root, err := os.OpenRoot(s.folder)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
 	now, err := root.ReadFile(file)
 	if err != nil {
-		return err
+		return "", err
 	}
-	reply, err := s.provider.Complete(ctx, llm.Request{Model: s.model, Prompt: "solve", MaxTokens: s.maxTokens, Text: prompts.Text{
-		System: system, Material: s.statement + "\n\nThe file " + file + " now:\n\n" + string(now), Question: question, Schema: schema,
-	}})
-	if llm.NoAnswer(err) {
-		s.unusable++
-		return nil
-	}
+	material, err := s.material(root, file, string(now))
 	if err != nil {
-		return err
+		return "", err
 	}
-	text, err := answer(reply.Text)
-	if err != nil {
-		s.unusable++
-		return nil
+	reply, err := s.provider.Complete(ctx, llm.Request{
+		Model: s.model, Prompt: "solve", MaxTokens: s.maxTokens, Varied: varied,
+		Text: prompts.Text{System: system, Material: material, Question: question, Schema: schema},
+	})
+	s.spent.Input, s.spent.Cached, s.spent.Output = s.spent.Input+reply.Input, s.spent.Cached+reply.Cached, s.spent.Output+reply.Output
+	s.spent.dollars += s.price.Cost(reply.Usage, time.Now())
+	if err != nil && !llm.NoAnswer(err) {
+		return "", err
 	}
-	return root.WriteFile(file, text, 0o644)
+	text, fault := answer(reply.Text)
+	if err != nil || fault != nil {
+		s.spent.unusable++
+		return "", nil
+	}
+	return text, nil
 }
 
 // answer is the text of a file in a reply.
-func answer(reply []byte) ([]byte, error) {
+func answer(reply []byte) (string, error) {
 	var a struct{ Text *string }
 	if err := json.Unmarshal(reply, &a); err != nil {
-		return nil, err
+		return "", err
 	}
-	if a.Text == nil || len(bytes.TrimSpace([]byte(*a.Text))) == 0 {
-		return nil, errors.New("there is no text")
+	if a.Text == nil || strings.TrimSpace(*a.Text) == "" {
+		return "", errors.New("there is no text")
 	}
-	return []byte(strings.TrimRight(*a.Text, "\n") + "\n"), nil
+	return strings.TrimRight(*a.Text, "\n") + "\n", nil
 }

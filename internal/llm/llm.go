@@ -26,6 +26,8 @@ type Request struct {
 	MaxTokens int          `json:"max_tokens"`
 	Try       int          `json:"try"`   // of an answer that was not usable, from 0
 	Fault     string       `json:"fault"` // what was wrong with the try before
+	// Varied: the model's own temperature holds instead of 0, so that the same question has several answers.
+	Varied bool `json:"varied,omitempty"`
 }
 
 // Reply is what came back. Tokens are counted by the endpoint; 0 where it does not say.

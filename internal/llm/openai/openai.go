@@ -106,7 +106,7 @@ func (p *Provider) settle(r llm.Request, w way, err error) error {
 
 // ask sends one request. A *formError is for other ways.
 func (p *Provider) ask(ctx context.Context, r llm.Request, w way) (llm.Reply, error) {
-	x := &exchange{cold: !w.noDegree}
+	x := &exchange{cold: !w.noDegree && !r.Varied}
 	own, cancel := context.WithTimeout(httptrace.WithClientTrace(context.WithValue(ctx, exchangeKey{}, x), &httptrace.ClientTrace{
 		WroteRequest: func(i httptrace.WroteRequestInfo) { x.sent.Store(i.Err == nil) },
 	}), p.timeout)
