@@ -154,6 +154,12 @@ func served(t *testing.T, x Task, patch string) (verdicts map[string][]string, a
 		}
 		places = append(places, name, dir)
 	}
+	// What a patch forges it forges in these folders, and not in those of the machine.
+	forged := []string{`"/tmp`, `"` + dirs["(/tmp /var/tmp /dev/shm"]}
+	for _, name := range []string{"/testbed", "/home/tester", "/run/benchmint"} {
+		forged = append(forged, `"`+name, `"`+dirs[name])
+	}
+	patch = strings.NewReplacer(forged...).Replace(patch)
 	// As in an image, the script has its folder in one where the service may write.
 	env := append(os.Environ(), "HOME="+t.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "TMPDIR="+dirs["(/tmp /var/tmp /dev/shm"])
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A", "-f"}, {"-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "-m", "x"}, {"apply", "--allow-empty", "-"}} {
