@@ -90,7 +90,7 @@ func TestHarborJudges(t *testing.T) {
 				}
 			}
 			c := exec.Command("bash", filepath.Join(tests, "test.sh"))
-			c.Env = append(os.Environ(), "HOME="+t.TempDir())
+			c.Env = append(os.Environ(), "HOME="+t.TempDir(), "TMPDIR="+t.TempDir())
 			out, _ := c.CombinedOutput() // Harbor looks at no exit code
 			got, err := os.ReadFile(filepath.Join(rewards, "reward.json"))
 			if tt.want == "" {

@@ -186,7 +186,7 @@ func evaluate(t *testing.T, x Task, patch string, places ...string) (lines []str
 		t.Fatal("the markers are not there once")
 	}
 	c := exec.Command(bash, "-c", moved.Replace(text))
-	c.Env = env
+	c.Env = append(env, "TMPDIR="+t.TempDir())
 	out, _ := c.CombinedOutput()
 	all = string(out)
 	_, rest, _ := strings.Cut(all, startMarker+"\n")
