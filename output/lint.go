@@ -229,19 +229,6 @@ func (l *linter) fairness() {
 	}
 }
 
-// unlisted: a statement has the list of the interface, or the row says which names it does not give.
-func (l *linter) unlisted() {
-	e := l.row.Benchmint
-	text, list := prose.Split(l.row.ProblemStatement)
-	want := unlistedOf(e.Unlisted != nil, text, e.Interface)
-	switch {
-	case e.Unlisted != nil && list != "":
-		l.add(RuleField, "unlisted is given, and problem_statement lists the interface")
-	case !bytes.Equal(mustJSON(e.Unlisted), mustJSON(want)):
-		l.add(RuleField, "unlisted.not_given is %q; the statement does not say %q", e.Unlisted.NotGiven, want.NotGiven)
-	}
-}
-
 // unnamed are the names that nothing gives to a solver who needs them: one with a
 // definition stands in the interface.
 func unnamed(causes []schemas.Cause, needed []schemas.Name, text string) []string {

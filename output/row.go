@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
-	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/schemas"
@@ -218,36 +217,6 @@ type Library struct {
 	Coverage *Coverage `json:"coverage"`
 	// Specification lies beside the statement. Where it was masked redactions.jsonl says.
 	Specification *schemas.Specification `json:"specification"`
-}
-
-// Unlisted says what a statement without the list of the interface leaves to guess.
-type Unlisted struct {
-	// NotGiven are the names of the interface that hidden tests need and the statement does not say, sorted.
-	NotGiven []string `json:"not_given"`
-}
-
-// unlistedOf is nil where the statement has the list.
-func unlistedOf(bare bool, text string, names []schemas.Name) *Unlisted {
-	if !bare {
-		return nil
-	}
-	out := Unlisted{NotGiven: []string{}}
-	for _, n := range names {
-		if !prose.Says(text, n.Name) {
-			out.NotGiven = append(out.NotGiven, n.Name)
-		}
-	}
-	slices.Sort(out.NotGiven)
-	out.NotGiven = slices.Compact(out.NotGiven)
-	return &out
-}
-
-// problem is the text that a solver gets.
-func (t Task) problem() string {
-	if t.Bare {
-		return prose.Problem(t.Statement.Text, nil)
-	}
-	return prose.Problem(t.Statement.Text, t.Statement.Interface)
 }
 
 // Masked says how much was taken out of the solution.

@@ -21,10 +21,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(dockertest.Main(m)) }
 
-// TestRealImage makes images in a real engine: a sound one keeps every rule, and what a
-// build may leave is found from within.
-func TestRealImage(t *testing.T) {
-	t.Parallel()
+// engine is a real one, and its base layer.
+func engine(t *testing.T) (*docker.Sandbox, sandbox.Layer) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts containers")
 	}
@@ -41,6 +40,14 @@ func TestRealImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return box, base
+}
+
+// TestRealImage makes images in a real engine: a sound one keeps every rule, and what a
+// build may leave is found from within.
+func TestRealImage(t *testing.T) {
+	t.Parallel()
+	box, base := engine(t)
 	x, token := task(t, "none"), token()
 	files, err := seal.Files(x.Trees.B, time.Date(2024, 3, 9, 0, 0, 0, 0, time.UTC))
 	if err != nil {
@@ -102,22 +109,7 @@ func TestRealImage(t *testing.T) {
 // What an image takes of another layer is root's, and everybody may read it.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts containers")
-	}
-	dir, err := dockertest.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := docker.New(t.Context(), docker.Options{Dir: dir, Host: dockertest.Host(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = box.Close() })
-	base, err := box.Base(t.Context(), sandbox.Base{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box, base := engine(t)
 	key := schemas.DigestOf([]any{"parts test", time.Now()})
 	const made = "umask 077; mkdir -p /opt/env/a/b && cd /opt/env/a && echo x >b/x && chmod 700 b/x && ln b/x hard && ln -s b/x soft && chmod 2777 b && echo y >y && chmod 666 y"
 	tester, _, err := box.Build(t.Context(), sandbox.Build{Key: key, Parent: base, Steps: []schemas.Command{{Argv: []string{"/bin/sh", "-c", made}}}, Lease: true})
@@ -142,22 +134,7 @@ func TestParts(t *testing.T) {
 // hold digits of the landed commit.
 func TestNamesAreNotSearched(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts containers")
-	}
-	dir, err := dockertest.Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	box, err := docker.New(t.Context(), docker.Options{Dir: dir, Host: dockertest.Host(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = box.Close() })
-	base, err := box.Base(t.Context(), sandbox.Base{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	box, base := engine(t)
 	x := task(t, "none")
 	x.Start.Commit = "c7cc5738c6684e2c0ac3f1a25c5f0bb3e6d3cbd0"
 	image, err := box.Image(t.Context(), base, docker.Image{Key: schemas.DigestOf([]any{"names test", time.Now()})})
