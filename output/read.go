@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"reflect"
@@ -144,6 +145,29 @@ func load(dir string) (*Dataset, []Finding, error) {
 		d.Flakes = append(d.Flakes, f)
 	})
 	return d, findings, nil
+}
+
+// RejectOf is the end that the writing of a dataset gave to a proved task: people refuse it, a draw left it out, or
+// another rule of the dataset did. False where there is no dataset, or no such end in it.
+func RejectOf(dir, id string) (Reject, bool, error) {
+	if _, err := os.Stat(filepath.Join(dir, RejectsFile)); errors.Is(err, fs.ErrNotExist) {
+		return Reject{}, false, nil
+	}
+	var found Reject
+	var findings []Finding
+	add := func(f Finding) { findings = append(findings, f) }
+	eachLine(dir, RejectsFile, add, func(n int, b []byte) {
+		var r Reject
+		if err := strict(b, &r); err != nil {
+			add(Finding{File: RejectsFile, Line: n, Rule: RuleSyntax, Message: err.Error()})
+		} else if r.InstanceID == id && r.Stage == exported {
+			found = r
+		}
+	})
+	if len(findings) > 0 {
+		return Reject{}, false, fmt.Errorf("%s: %s", dir, findings[0])
+	}
+	return found, found.InstanceID != "", nil
 }
 
 func eachLine(dir, name string, add func(Finding), do func(int, []byte)) {

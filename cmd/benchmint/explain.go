@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/testlog"
+	"github.com/benchmint/benchmint/output/release"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -22,6 +24,10 @@ type explanation struct {
 	Meaning string            `json:"meaning,omitempty"`
 	Do      string            `json:"do,omitempty"`
 	Detail  string            `json:"detail,omitempty"`
+
+	Reviews   []schemas.PeerReview `json:"reviews,omitempty"`   // of people who refuse the task, and of others
+	Withdrawn *release.Withdrawn   `json:"withdrawn,omitempty"` // what the releases say of it
+	Held      bool                 `json:"held,omitempty"`      // withdrawn for now
 
 	FailToPass []transition       `json:"fail_to_pass,omitempty"`
 	PassToPass int                `json:"pass_to_pass"`
@@ -74,12 +80,17 @@ func newExplain(p *program) *cobra.Command {
 	}
 	f.add(cmd)
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
+	p.override(cmd, "releases", "releases", "`FOLDER` of the shelf")
 	return cmd
 }
 
 func (s *shelf) explain(i *item) explanation {
 	end := i.end()
-	e := explanation{ID: i.ID, State: end.State, Stage: end.Stage, Reason: end.Reason, Detail: end.Detail}
+	e := explanation{ID: i.ID, State: end.State, Stage: end.Stage, Reason: end.Reason, Detail: end.Detail, Withdrawn: i.Withdrawn, Held: i.Held}
+	if i.Left != nil {
+		e.Reviews = i.Left.Reviews
+	}
 	for _, row := range schemas.Reasons {
 		if row.Reason == end.Reason {
 			e.Meaning, e.Do = row.Meaning, row.Advice()
@@ -191,6 +202,7 @@ func (e explanation) print(to *terminal, i *item) error {
 	if e.Detail != "" {
 		t.block(tail(e.Detail, 20))
 	}
+	t.withdrawn(i)
 	t.transitions(e.FailToPass, to.verbose)
 	t.timeBound(e, to.verbose)
 	if len(e.Evidence)+len(e.Repairs) > 0 {
@@ -211,6 +223,24 @@ func (e explanation) print(to *terminal, i *item) error {
 		t.line("\nTo see it by hand\n  %s", strings.Join(e.ByHand, "\n  "))
 	}
 	return t.err
+}
+
+// withdrawn says why the releases do not have a task any more.
+func (t *printer) withdrawn(i *item) {
+	w := i.Withdrawn
+	if w == nil {
+		return
+	}
+	verb := "withdrawn from"
+	if i.Held {
+		verb = "held since"
+	}
+	info, _ := schemas.FindWithdrawal(string(w.Reason))
+	t.line("\n%s: %s", t.in(yellow, fmt.Sprintf("%s release %s, %s (%s)", verb, w.In, w.Date, w.Reason)), info.Meaning)
+	t.block(w.Text)
+	if w.ReplacedBy != "" {
+		t.line("in its place: %s", visible(w.ReplacedBy))
+	}
 }
 
 // rivals are the test commands that were not chosen.

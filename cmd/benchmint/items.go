@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/store"
+	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/output/release"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -46,6 +49,12 @@ type item struct {
 	Spent []pipeline.Spend `json:"spent,omitempty"`
 	// Refused are the answers of those that were of no use.
 	Refused []pipeline.Verdict `json:"refused,omitempty"`
+
+	// Left is the end of a proved item that is not in the dataset, Withdrawn that of one that releases do not have any
+	// more, or Held for now; show and explain read them.
+	Left      *output.Reject     `json:"left,omitempty"`
+	Withdrawn *release.Withdrawn `json:"withdrawn,omitempty"`
+	Held      bool               `json:"held,omitempty"`
 
 	start *schemas.Start
 	env   *schemas.Environment
@@ -244,6 +253,33 @@ func (s *shelf) item(id string) (*item, error) {
 		}
 	}
 	return i, s.addBuild(i)
+}
+
+// outside reads why a proved item is not in the dataset of the configuration, or not in its releases any more. The
+// first is a step more of its ladder.
+func (s *shelf) outside(i *item) error {
+	if i.end().State != schemas.StepDone {
+		return nil
+	}
+	left, ok, err := output.RejectOf(s.config.Output, i.ID)
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	if ok {
+		i.Left = &left
+		i.Steps = append(i.Steps, schemas.Step{Stage: left.Stage, Key: i.ID, State: left.End, Reason: left.Reason, Detail: left.Detail})
+	}
+	releases, err := release.Read(s.config.Releases)
+	if errors.Is(err, release.ErrNoShelf) {
+		return nil
+	}
+	if err != nil {
+		return &ended{exitUsage, err}
+	}
+	if w, held, ok := releases.Feed.Withdrawn(i.ID); ok {
+		i.Withdrawn, i.Held = &w, held
+	}
+	return nil
 }
 
 // read keeps the record that a step made, by stage.

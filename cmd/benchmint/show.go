@@ -40,6 +40,8 @@ func newShow(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&logs, "logs", false, "print every run's log in full, not only its last lines")
 	f.add(cmd)
 	p.override(cmd, "store", "store", "`FOLDER` of the store")
+	p.override(cmd, "output", "output", "`FOLDER` of the dataset")
+	p.override(cmd, "releases", "releases", "`FOLDER` of the shelf")
 	return cmd
 }
 
@@ -58,6 +60,9 @@ func (p *program) itemOf(ctx context.Context, word string) (*shelf, *item, error
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	i, err := s.item(id)
+	if err == nil {
+		err = s.outside(i)
+	}
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
@@ -82,6 +87,7 @@ func (i *item) print(t *printer, s *shelf, logs bool) error {
 	for _, step := range i.Steps {
 		t.showStep(step)
 	}
+	t.withdrawn(i)
 	t.showSpent(s, i)
 	if i.start != nil {
 		t.showStart(i.start)
@@ -101,7 +107,9 @@ func (t *printer) showStep(s schemas.Step) {
 	color := map[schemas.StepState]string{schemas.StepDone: green, schemas.StepRejected: yellow, schemas.StepFailed: red, schemas.StepDeferred: yellow}[s.State]
 	note := string(s.Reason)
 	t.line("\n%s %s  %s  %s", t.in(bold, fmt.Sprintf("%-15s", s.Stage)), t.in(color, string(s.State)), (time.Duration(s.MS) * time.Millisecond).Round(time.Millisecond), note)
-	t.line("    input %s, made by %s", s.Input.Short(), s.Fingerprint.Short())
+	if s.Fingerprint != "" { // the dataset says how export ended
+		t.line("    input %s, made by %s", s.Input.Short(), s.Fingerprint.Short())
+	}
 	if s.Detail != "" {
 		t.block(s.Detail)
 	}

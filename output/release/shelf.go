@@ -432,6 +432,15 @@ func strict(b []byte, v any) error {
 }
 
 // withdrawn finds a task among those that are out of the data, by ID or identity.
+// Withdrawn is what the feed says of a task that is not in the data any more, and whether it is held.
+func (f Feed) Withdrawn(id string) (w Withdrawn, held, ok bool) {
+	if w, ok = withdrawn(f.Withdrawals, id, ""); ok {
+		return w, false, true
+	}
+	w, held = withdrawn(f.Held, id, "")
+	return w, held, held
+}
+
 func withdrawn(all []Withdrawn, id string, identity schemas.Digest) (Withdrawn, bool) {
 	i := slices.IndexFunc(all, func(w Withdrawn) bool { return w.ID == id || identity != "" && w.Identity == identity })
 	if i < 0 {
