@@ -26,11 +26,19 @@ type bench struct {
 // measure is one run of the program.
 type measure struct {
 	wall, cpu time.Duration
-	executed  int // steps
+	executed  map[string]int // steps by stage
 	rows      int
 	manifest  schemas.Digest
 	seen      map[string]traffic
 	refused   []string
+}
+
+// steps are those executed, of all stages.
+func (m measure) steps() (n int) {
+	for _, of := range m.executed {
+		n += of
+	}
+	return n
 }
 
 // total is the traffic of all kinds.
@@ -135,14 +143,22 @@ func (b *bench) mint(ctx context.Context, c *counter) (m measure, err error) {
 	}
 	m.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	var r struct {
-		Summary struct{ Stages []struct{ Executed int } }
-		Tasks   int
+		Summary struct {
+			Stages []struct {
+				Stage    string
+				Executed int
+			}
+		}
+		Tasks int
 	}
 	if err := json.Unmarshal(said.Bytes(), &r); err != nil {
 		return m, fmt.Errorf("benchmint run: %w: %s", err, said.String())
 	}
-	for _, stage := range r.Summary.Stages {
-		m.executed += stage.Executed
+	m.executed = map[string]int{}
+	for _, s := range r.Summary.Stages {
+		if s.Executed > 0 {
+			m.executed[s.Stage] = s.Executed
+		}
 	}
 	m.rows = r.Tasks
 	text, err := os.ReadFile(filepath.Join(b.dir, "out", output.ManifestFile))

@@ -24,7 +24,7 @@ func (t *figures) fill(first, second measure) {
 	}
 	t.figure("MB of requests and answers", "%.3f", float64(all.bytes)/1e6, float64(again.bytes)/1e6)
 	t.figure("processor time, s", "%.2f", first.cpu.Seconds(), second.cpu.Seconds())
-	t.zero("steps executed", first.executed, second.executed)
+	t.zero("steps executed", first.steps(), second.steps())
 	t.Row("rows", fmt.Sprint(first.rows), fmt.Sprint(second.rows), "", "")
 	word := "the same"
 	if first.manifest != second.manifest {

@@ -119,8 +119,14 @@ func (s *Set) Unreachable() []string { return slices.Sorted(maps.Keys(s.unreacha
 func (s *Set) Deferred() int { return len(s.later) }
 
 // compareHistories notes for each source those with the same history whose names come first,
-// as far as that is known without fetching any; the crawl finds the others.
+// as far as that is known without fetching any; the crawl finds the others. Whether a mirror is here
+// already says nothing: a second run would crawl again what the first one fetched.
 func (s *Set) compareHistories() {
+	for i := range s.order {
+		if config.IsURL(s.order[i].Git) {
+			s.order[i].Repo.Root = ""
+		}
+	}
 	for i := range s.order {
 		own := &s.order[i]
 		var unknown []string
