@@ -64,10 +64,7 @@ func frontMatter(b *bytes.Buffer, m Manifest, t *tally) {
 		fmt.Fprintf(b, "- %q\n", l)
 	}
 	fmt.Fprintf(b, "size_categories:\n- %s\nconfigs:\n", sizeCategory(m.Counts.Tasks))
-	fmt.Fprintf(b, "- config_name: default\n  default: true\n  data_files:\n")
-	for _, s := range m.Splits {
-		fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, parquetPath(s.Name))
-	}
+	configText(b, m, t, "default", parquetPath)
 	configsText(b, m, t)
 	fmt.Fprintf(b, "dataset_info:\n  config_name: default\n  features:\n")
 	for _, f := range features {

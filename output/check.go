@@ -72,14 +72,15 @@ func CheckEach(dir string, say func(n, of int)) ([]Finding, error) {
 		return nil, err
 	}
 	c := checker{d: d, findings: findings}
-	c.packages(c.files())
+	sums := c.files()
+	c.packages(sums)
 	c.counts()
 	c.ids()
 	c.rejects()
 	for _, s := range d.Manifest.Splits {
 		c.parquet(s.Name)
 	}
-	c.card()
+	c.card(sums)
 	flaky := c.flakes()
 	for i, r := range d.Rows {
 		say(i+1, len(d.Rows))

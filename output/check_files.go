@@ -180,11 +180,14 @@ func firstDifferent(a, b columns) string {
 }
 
 // card makes statistics, card and plots again from the rows.
-func (c *checker) card() {
+func (c *checker) card(sums map[string]string) {
 	if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Rule == RuleSyntax || f.Rule == RuleCount }) {
 		return // what is made of half the rows says nothing
 	}
 	t := newTally()
+	for name, sum := range sums {
+		t.files[name] = schemas.Digest("sha256:" + sum)
+	}
 	for _, r := range c.d.Rows {
 		t.add(r.Row)
 	}

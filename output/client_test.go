@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -69,6 +70,45 @@ func TestDatasetsLoads(t *testing.T) {
 			if f.Columns[name] != "string" {
 				t.Errorf("%s: %s is %q", f.Format, name, f.Columns[name])
 			}
+		}
+	}
+}
+
+// The client's cache gives a folder its own rows, and not those of a folder of the same name or of an earlier dataset
+// at the same path.
+func TestDatasetsCache(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	home := filepath.Join(top, "home")
+	load := func(dir, hints string) string {
+		in := input(t)
+		in.tasks[1].Statement.Hints = hints
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Write(dir, in.of()); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, dir)
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients, err := filepath.Glob(filepath.Join(cache, "benchmint", "clients", "datasets-*", "bin", "python"))
+		if err != nil || len(clients) == 0 {
+			t.Fatalf("no Python of the client: %v", err)
+		}
+		cmd := exec.CommandContext(t.Context(), clients[0], "-c", "import sys, datasets; print(datasets.load_dataset(sys.argv[1], split='test')['hints_text'][1])", dir)
+		cmd.Env = append(cmd.Environ(), "HF_HOME="+home, "HF_HUB_OFFLINE=1", "PYTHONPATH=")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	for _, tt := range [][2]string{{"a", "First."}, {"a", "Second."}, {"b", "Third."}} {
+		if got := load(filepath.Join(top, tt[0], "out"), tt[1]); got != tt[1] {
+			t.Errorf("%s/out holds %q; the client gives %q", tt[0], tt[1], got)
 		}
 	}
 }

@@ -126,18 +126,29 @@ func (t *tally) configs() []string {
 	return out
 }
 
+// configText names the files of a configuration. datasets caches a folder by its name and this header, and not by what
+// its files hold, so the header has their digests: else a loader gets the rows of an earlier folder of the same name.
+func configText(b *bytes.Buffer, m Manifest, t *tally, name string, file func(split string) string) {
+	var digests []string
+	for _, s := range m.Splits {
+		digests = append(digests, string(t.files[file(s.Name)]))
+	}
+	first := ""
+	if name == "default" {
+		first = "  default: true\n"
+	}
+	fmt.Fprintf(b, "- config_name: %s\n%s  description: %s\n  data_files:\n", name, first, strings.Join(digests, " "))
+	for _, s := range m.Splits {
+		fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, file(s.Name))
+	}
+}
+
 func configsText(b *bytes.Buffer, m Manifest, t *tally) {
 	if t.lite > 0 { // Commit0's names: all is every task
-		fmt.Fprintf(b, "- config_name: %s\n  data_files:\n", All)
-		for _, s := range m.Splits {
-			fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, parquetPath(s.Name))
-		}
+		configText(b, m, t, All, parquetPath)
 	}
 	for _, name := range t.configs() {
-		fmt.Fprintf(b, "- config_name: %s\n  data_files:\n", name)
-		for _, s := range m.Splits {
-			fmt.Fprintf(b, "  - split: %s\n    path: %s\n", s.Name, configPath(name, s.Name))
-		}
+		configText(b, m, t, name, func(split string) string { return configPath(name, split) })
 	}
 }
 

@@ -11,7 +11,7 @@ const Format = "benchmint-dataset/3"
 
 // CardVersion is the version of the card and its plots; 0 is of datasets made before it
 // was written.
-const CardVersion = 3
+const CardVersion = 4
 
 // Names in a dataset's folder.
 const (

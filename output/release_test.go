@@ -184,6 +184,11 @@ func TestCanaryStandsAndComesOff(t *testing.T) {
 }
 
 // TestConfigs: one configuration a window and a kind, each with its rows alone.
+func configOf(t *testing.T, dir, name, file string) string {
+	t.Helper()
+	return "- config_name: " + name + "\n  description: " + string(schemas.DigestBytes([]byte(contents(t, dir)[file]))) + "\n  data_files:\n  - split: test\n    path: " + file + "\n"
+}
+
 func TestConfigs(t *testing.T) {
 	t.Parallel()
 	_, dir := carriedInto(t, func(_ *Input, all []Carried) {
@@ -210,7 +215,7 @@ func TestConfigs(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q", name, got)
 		}
-		if !strings.Contains(card, "- config_name: "+name+"\n  data_files:\n  - split: test\n    path: data/"+name+"/test.parquet\n") {
+		if !strings.Contains(card, configOf(t, dir, name, DataDir+"/"+name+"/test.parquet")) {
 			t.Errorf("the card does not name %s", name)
 		}
 	}
@@ -243,7 +248,7 @@ func TestLiteConfig(t *testing.T) {
 	if got := d.ConfigRows(DefaultSplit)[Lite]; !slices.Equal(got, []string{library}) || d.Configs()[len(d.Configs())-1] != Lite {
 		t.Errorf("%q of %q", got, d.Configs())
 	}
-	if card := contents(t, dir)[CardFile]; !strings.Contains(card, "- config_name: all\n  data_files:\n  - split: test\n    path: data/test.parquet\n") || !strings.Contains(card, "- config_name: lite\n") {
+	if card := contents(t, dir)[CardFile]; !strings.Contains(card, configOf(t, dir, "all", "data/test.parquet")) || !strings.Contains(card, "- config_name: lite\n") {
 		t.Errorf("card:\n%s", card)
 	}
 	d.Manifest.Card = liteCard - 1

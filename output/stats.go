@@ -95,7 +95,8 @@ func (s Statistic) Title() string {
 
 // tally is what the card says of the rows; it keeps eight numbers of each.
 type tally struct {
-	figures   [][]int // by metric
+	files     map[string]schemas.Digest // digests of the files of rows
+	figures   [][]int                   // by metric
 	languages map[string]int
 	labels    map[string]int
 	licences  map[string]int
@@ -128,7 +129,7 @@ type listed struct {
 }
 
 func newTally() *tally {
-	return &tally{figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally(), libraries: newLibraryTally(false), slices: newLibraryTally(true), months: map[string]int{}, windows: map[string]int{}, kinds: map[string]int{}, values: map[string]map[string]int{}}
+	return &tally{files: map[string]schemas.Digest{}, figures: make([][]int, len(metrics)), languages: map[string]int{}, labels: map[string]int{}, licences: map[string]int{}, repos: map[string]int{}, categories: map[string]int{}, findings: map[schemas.HunkFinding]int{}, edits: newEditTally(), services: newServiceTally(), libraries: newLibraryTally(false), slices: newLibraryTally(true), months: map[string]int{}, windows: map[string]int{}, kinds: map[string]int{}, values: map[string]map[string]int{}}
 }
 
 func (t *tally) add(r Row) {

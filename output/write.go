@@ -254,6 +254,7 @@ func (w *writer) all(in Input) (Manifest, error) {
 			return Manifest{}, err
 		}
 	}
+	w.tally.files = w.digests
 	if err := w.put(CardFile, 0o644, card(m, w.tally)); err != nil {
 		return Manifest{}, err
 	}
