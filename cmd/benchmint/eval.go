@@ -183,7 +183,7 @@ func (e evaluator) grade(ctx context.Context, tasks *grade.Dataset, given *grade
 	settings := e.settings()
 	grader := grade.New(validate.Outside{Builder: w.builder, Blobs: s.Blobs, Observe: e.observe}, tasks, s.Blobs, settings)
 	defer func() { err = errors.Join(err, grader.Close(context.WithoutCancel(ctx))) }()
-	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions, Faults: given.Faults, Answered: e.answered, Known: e.known, Reviews: reviews}), evalTools(w), e.address != "")
+	plan := stages.NewEval(grader, settings, scorer.New(scorer.Config{Program: ownVersion(), Dataset: tasks.Folder.Manifest.Name, Dir: e.output, Tasks: tasks.Scored(), Predictions: given.Predictions, Faults: given.Faults, Answered: e.answered, Known: e.known, Reviews: reviews}), evalTools(w), e.address != "")
 	options := e.runOptions(e.config, runFlags{})
 	options.Slots, options.Partial, options.Redrain = max(e.config.Proof.Parallel, runtime.NumCPU()), true, true
 	var workers *post

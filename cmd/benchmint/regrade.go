@@ -41,7 +41,7 @@ func (e evaluator) regrade(ctx context.Context, dataset string) (err error) {
 	if err != nil {
 		return &ended{exitUsage, err}
 	}
-	out := score.Evaluation{Dataset: d.Manifest.Name, Tasks: tasks.Scored(), Answered: e.answered, Known: e.known, Reviews: reviews}
+	out := score.Evaluation{Program: ownVersion(), Dataset: d.Manifest.Name, Tasks: tasks.Scored(), Answered: e.answered, Known: e.known, Reviews: reviews}
 	for step, err := range s.Each(stages.Grade) {
 		if err != nil {
 			return err

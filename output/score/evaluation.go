@@ -16,6 +16,7 @@ type Fault struct {
 
 // Evaluation is all that there is to say of the predictions for one dataset.
 type Evaluation struct {
+	Program string          // the version of benchmint that computes the figures
 	Dataset string          // its name
 	Tasks   map[string]Task // of the whole dataset, by instance ID
 	Answers []Answer
@@ -28,6 +29,8 @@ type Evaluation struct {
 
 // Figures are what metrics.json holds.
 type Figures struct {
+	// Program is the version of benchmint that wrote the file; "" of files before it was written.
+	Program string `json:"program,omitempty"`
 	Dataset string `json:"dataset"`
 	Tasks   int    `json:"tasks"` // in the dataset
 	// Over says which tasks the figures of a model are over: OverAll or OverAnswered.
@@ -59,7 +62,7 @@ type Model struct {
 
 // Figures are the figures of each model, by name, and of each pair of them.
 func (e Evaluation) Figures() Figures {
-	out := Figures{Dataset: e.Dataset, Tasks: len(e.Tasks), Over: OverAll, Models: []Model{}, Comparisons: []Comparison{}}
+	out := Figures{Program: e.Program, Dataset: e.Dataset, Tasks: len(e.Tasks), Over: OverAll, Models: []Model{}, Comparisons: []Comparison{}}
 	if e.Answered {
 		out.Over = OverAnswered
 	}

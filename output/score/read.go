@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -51,6 +52,8 @@ type Grades struct {
 
 // Read reads the folder that an evaluation wrote. What is not as Write writes it is an
 // error that names file and line.
+//
+// A key of metrics.json that this version does not know is an error that names the version which wrote the file.
 func Read(dir string) (*Grades, error) {
 	g := &Grades{}
 	name := filepath.Join(dir, MetricsFile)
@@ -62,6 +65,9 @@ func Read(dir string) (*Grades, error) {
 		return nil, fmt.Errorf("%s was written by an older version: benchmint eval DATASET --regrade --output %s writes it anew", name, dir)
 	}
 	if err := strict(b, &g.Figures); err != nil {
+		if key := unknownField.FindStringSubmatch(err.Error()); key != nil {
+			return nil, fmt.Errorf("%s: unknown key %q: benchmint %s wrote it, and this version is older: read it with that one, or write it anew with this one (benchmint eval DATASET --regrade --output %s)", name, key[1], writerOf(b), dir)
+		}
 		return nil, fmt.Errorf("%s:%d: %w", name, lineOf(b, err), err)
 	}
 	name = filepath.Join(dir, ResultsFile)
@@ -80,6 +86,19 @@ func Read(dir string) (*Grades, error) {
 		g.Lines = append(g.Lines, l)
 	}
 	return g, nil
+}
+
+var unknownField = lazyregexp.New(`^json: unknown field "(.*)"$`)
+
+// writerOf is the version that wrote a file of figures.
+func writerOf(b []byte) string {
+	var of struct {
+		Program string `json:"program"`
+	}
+	if err := json.Unmarshal(b, &of); err != nil || of.Program == "" {
+		return "of an unknown version"
+	}
+	return of.Program
 }
 
 // Add takes the models of another evaluation of the same tasks beside those of this one. Models of two evaluations are not compared with

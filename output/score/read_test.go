@@ -38,6 +38,8 @@ func TestReadRefuses(t *testing.T) {
 		{"cut_metrics", "{\n\"models\":", "", "metrics.json:2: unexpected EOF"},
 		{"older_metrics", "[]", "", "metrics.json was written by an older version: benchmint eval DATASET --regrade --output "},
 		{"wrong_metrics", "{\n\"models\":1}", "", "metrics.json:2: json: cannot unmarshal number"},
+		{"newer", `{"program":"v9.1.0","dataset":"d","tasks":1,"stars":3}`, "", `metrics.json: unknown key "stars": benchmint v9.1.0 wrote it, and this version is older: `},
+		{"unknown_writer", `{"dataset":"d","stars":3}`, "", `metrics.json: unknown key "stars": benchmint of an unknown version wrote it`},
 		{"unknown_key", "{}", line + `{"instance":"a"}`, `results.jsonl:2: json: unknown field "instance"`},
 		{"empty_line", "{}", line + "\n" + line, "results.jsonl:2: no JSON value"},
 		{"two_values", "{}", strings.TrimSpace(line) + line, `results.jsonl:1: "{\"instance_id\":\"a__b" after the end of the value`},

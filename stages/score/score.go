@@ -25,6 +25,7 @@ const Timeout = time.Hour
 
 // Config is where the files go and what they are about.
 type Config struct {
+	Program string // the version that computes; an older one with the same results has written the same figures
 	Dataset string // its name
 	Dir     string
 	Tasks   map[string]score.Task // of the whole dataset, by instance ID
@@ -62,7 +63,7 @@ func New(c Config) *Scorer { return &Scorer{c} }
 
 // Run writes the files of the evaluation.
 func (s *Scorer) Run(_ context.Context, done iter.Seq2[schemas.Grade, error], ended pipeline.Ended) error {
-	e := score.Evaluation{Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, Known: s.Known, Reviews: s.Reviews, Faults: slices.Clone(s.Faults)}
+	e := score.Evaluation{Program: s.Program, Dataset: s.Dataset, Tasks: s.Tasks, Answered: s.Answered, Known: s.Known, Reviews: s.Reviews, Faults: slices.Clone(s.Faults)}
 	for g, err := range done {
 		if err != nil {
 			return err
