@@ -44,6 +44,8 @@ type finding struct {
 	Get    string `json:"get,omitempty"` // the command that gets it
 	// language is the one that builds with it, where it is a toolchain.
 	language string
+	// short is the full disk for which a sandbox does not open.
+	short *sandbox.ShortageError
 }
 
 func newDoctor(p *program) *cobra.Command {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/inventory"
 	"github.com/benchmint/benchmint/internal/lang"
@@ -133,11 +135,18 @@ func missing(found []finding) (problems config.Problems) {
 		problems = append(problems, config.Problem{Text: fmt.Sprintf(form, args...)})
 	}
 	boxes := 0
+	if slices.ContainsFunc(found, func(f finding) bool { return f.Needed && f.short != nil }) {
+		boxes++ // that sandbox works here, with room
+	}
 	for _, f := range found {
 		if !f.Needed || f.State != stateMissing {
 			continue
 		}
 		box, isBox := strings.CutPrefix(f.Name, sandboxPrefix)
+		if isBox && f.short != nil {
+			say("%s: %s", box, f.short)
+			continue
+		}
 		if isBox {
 			if boxes++; boxes == 1 {
 				say("no sandbox works here: it %s; one of these is enough:", f.Why)
@@ -195,6 +204,10 @@ func (m machine) checkSandbox(ctx context.Context, kind string) (finding, *works
 	switch {
 	case errors.As(err, &refused):
 		f.Detail, f.Get = "rule on "+refused.Rule+": "+refused.Why, refused.Get
+		return f, nil
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		f.short = &sandbox.ShortageError{Of: "disk", Where: m.cache, Why: err.Error(), Get: sandbox.MoreDisk, Before: true}
+		f.Detail, f.Get = err.Error(), sandbox.MoreDisk
 		return f, nil
 	case err != nil:
 		f.Detail = err.Error()

@@ -41,6 +41,9 @@ func (e *PackagesError) Error() string {
 	return fmt.Sprintf("this host lacks %s: apt-get install %[1]s", strings.Join(e.Missing, " "))
 }
 
+// MoreDisk is what helps where the disk of the cache is full.
+const MoreDisk = "make room there (benchmint clean), or set XDG_CACHE_HOME to a folder on a larger disk, and run again"
+
 // ShortageError is a machine that ran out of something while a build or a run was under
 // way, or was about to: whatever the command did then says nothing of it.
 type ShortageError struct {

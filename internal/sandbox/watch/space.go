@@ -118,7 +118,7 @@ func (s *Space) Short(said ...[]byte) error {
 	}
 	least := s.look()
 	const mib = 1 << 20
-	short := &sandbox.ShortageError{Of: "disk", Where: s.dir, Get: "make room there (benchmint clean), or set XDG_CACHE_HOME to a folder on a larger disk, and run again"}
+	short := &sandbox.ShortageError{Of: "disk", Where: s.dir, Get: sandbox.MoreDisk}
 	switch {
 	case least.total == 0:
 		return nil // not to be seen
