@@ -189,7 +189,12 @@ func (r reprover) proveIn(ctx context.Context, kind string, d *output.Dataset, r
 		}
 		workers.spread(&options)
 	}
-	live := pipeline.NewLive(&rerun{r.terminal}, r.now)
+	book, err := grade.Book{File: r.ledger}.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, book.Close()) }()
+	live := pipeline.NewLive(&rerun{r.terminal, book}, r.now)
 	end := r.shown(live, (&shelf{Store: s}).funnel, sandboxes(options), noHour)
 	summary, err := plan.Run(ctx, s, seeds, live, options)
 	workers.close(err == nil && !summary.Interrupted)
@@ -324,8 +329,12 @@ func (r reprover) due(tasks *grade.Dataset) ([]due, error) {
 	return out, nil
 }
 
-// rerun prints each run for a person.
-type rerun struct{ *terminal }
+// rerun prints each run for a person, and adds it to the ledger as soon as the store has it: what was run stays said
+// whenever the process is killed.
+type rerun struct {
+	*terminal
+	book *grade.Bookkeeper
+}
 
 // Begin implements pipeline.Observer.
 func (o *rerun) Begin(stage, key string) {
@@ -341,6 +350,9 @@ func (o *rerun) End(s schemas.Step, _ bool) {
 	}
 	var made schemas.Reproof
 	if out, ok := s.Output(); s.State == schemas.StepDone && ok && json.Unmarshal(out.Record, &made) == nil {
+		if err := o.book.Add(made); err != nil { // the plan's last step adds it again, and fails if that cannot be
+			o.say("%s: adding to the ledger: %s", s.Key, visible(err.Error()))
+		}
 		if asTold := (made.State == schemas.AnsweredGold) == (made.End == schemas.RerunPasses); o.verbose && asTold {
 			o.say("%s  %s", s.Key, made.End)
 		} else if !asTold {

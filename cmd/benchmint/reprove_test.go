@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -130,6 +132,20 @@ func (b *reproofBench) lines() []schemas.Reproof {
 		b.t.Fatal(err)
 	}
 	return lines
+}
+
+// has is that the ledger has each run that was said to have ended.
+func (b *reproofBench) has(ended map[string]bool) {
+	b.t.Helper()
+	lines, err := reproof.Lines(b.ledger)
+	if err != nil && !errors.Is(err, reproof.ErrCut) {
+		b.t.Fatal(err)
+	}
+	for key := range ended {
+		if !slices.ContainsFunc(lines, func(r schemas.Reproof) bool { return r.ID() == key }) {
+			b.t.Errorf("%s ended before the process was killed, and the ledger of %d lines does not have it", key, len(lines))
+		}
+	}
 }
 
 const (
@@ -281,6 +297,7 @@ func reproofKilled(t *testing.T, b *reproofBench, kills int) {
 		}
 		err = cmd.Wait()
 		if status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+			b.has(ended)
 			continue
 		}
 		if err != nil {

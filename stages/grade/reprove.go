@@ -175,11 +175,7 @@ var _ pipeline.Drainer[schemas.Reproof] = Book{}
 
 // Run implements pipeline.Drainer.
 func (b Book) Run(_ context.Context, all iter.Seq2[schemas.Reproof, error], _ pipeline.Ended) (err error) {
-	known, err := reproof.Read(b.File)
-	if err != nil {
-		return err
-	}
-	w, err := reproof.Append(b.File)
+	w, err := b.Open()
 	if err != nil {
 		return err
 	}
@@ -188,11 +184,33 @@ func (b Book) Run(_ context.Context, all iter.Seq2[schemas.Reproof, error], _ pi
 		if err != nil {
 			return err
 		}
-		if known.Add(r) {
-			if err := w.Add(r); err != nil {
-				return err
-			}
+		if err := w.Add(r); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// Bookkeeper adds runs to a ledger one by one.
+type Bookkeeper struct {
+	known *reproof.Ledger
+	*reproof.Writer
+}
+
+// Open opens the ledger to add to; Close it.
+func (b Book) Open() (*Bookkeeper, error) {
+	known, err := reproof.Read(b.File)
+	if err != nil {
+		return nil, err
+	}
+	w, err := reproof.Append(b.File)
+	return &Bookkeeper{known, w}, err
+}
+
+// Add adds a run that the ledger does not have.
+func (k *Bookkeeper) Add(r schemas.Reproof) error {
+	if !k.known.Add(r) {
+		return nil
+	}
+	return k.Writer.Add(r)
 }
