@@ -143,7 +143,7 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 		if s.Releases > 0 && !releases.inWindow(change, at, s.Releases) {
 			continue
 		}
-		change.Category = s.Category
+		change.Category, change.CategoryBy = s.Category, s.CategoryBy
 		change.Release = releases.first(change, at).Tag
 		if Candidate(change) && s.DrawnForEdit(change.Commit) {
 			change.LeftTo = schemas.KindEdit

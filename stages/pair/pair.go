@@ -266,7 +266,7 @@ func (h *history) joins(i, j int, all []touched, t touched) bool {
 func (h *history) change(ctx context.Context, sp span) (schemas.Change, error) {
 	newest, base, first := h.line[sp.newest], h.line[sp.oldest+1], h.said[sp.oldest]
 	c := schemas.Change{
-		Kind: schemas.KindEdit, Repo: h.repo.Info().Name, RepoRoot: h.repo.Info().Root, Licence: h.source.Repo.Licence, Category: h.source.Category,
+		Kind: schemas.KindEdit, Repo: h.repo.Info().Name, RepoRoot: h.repo.Info().Root, Licence: h.source.Repo.Licence, Category: h.source.Category, CategoryBy: h.source.CategoryBy,
 		Commit: newest.Commit, Tree: newest.Tree, Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents,
 		Subject: secrets.Scrub(first.title), Body: secrets.Scrub(first.body), Class: Class(first.title), CommittedAt: newest.At, BaseDate: base.At,
 	}
