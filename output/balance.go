@@ -91,7 +91,8 @@ func (r Row) Item() balance.Item {
 
 // Item is a task as a draw sees it; of the task it reads origin and start.
 func (t Task) Item() balance.Item {
-	framework, category := "", t.Origin.Category()
+	framework := ""
+	category, _ := t.Origin.Category()
 	if g := t.Start.Group; g != nil {
 		framework, category = g.Framework, categoryOf(g.Name, g.Endpoints)
 	}

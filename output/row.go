@@ -106,7 +106,8 @@ type Extra struct {
 	Language          string                 `json:"language"`
 	Kind              schemas.Kind           `json:"kind"`
 	Licence           string                 `json:"licence"`
-	Category          string                 `json:"category,omitempty"` // of the list that the repository came from
+	Category          string                 `json:"category,omitempty"`    // of the list that the repository came from, else its domain by rule
+	CategoryBy        string                 `json:"category_by,omitempty"` // what spoke for the domain
 	Test              []schemas.Command      `json:"test"`
 	Report            string                 `json:"report"`
 	Environment       schemas.Digest         `json:"environment"` // key
@@ -349,13 +350,14 @@ func RowOf(t Task, base Base) Row {
 	r := t.Environment.Recipe
 	patch, patchEncoding := text(t.Patch)
 	testPatch, testEncoding := text(t.TestPatch)
+	category, categoryBy := t.Origin.Category()
 	row := Row{
 		InstanceID: t.ID(), Repo: t.Origin.Repo(), BaseCommit: t.Start.Base, Patch: patch, TestPatch: testPatch,
 		ProblemStatement: t.problem(), HintsText: t.Statement.Hints,
 		CreatedAt: t.Origin.CreatedAt().UTC().Format(createdAt), Version: version(t.Version),
 		FailToPass: sorted(t.Proof.List(schemas.F2P)), PassToPass: sorted(t.Proof.List(schemas.P2P)), EnvironmentSetupCommit: t.Start.Base,
 		Benchmint: Extra{
-			Language: t.Start.Language, Kind: t.Start.Kind, Licence: t.Origin.Licence(), Category: t.Origin.Category(), Test: r.Test, Report: r.Report,
+			Language: t.Start.Language, Kind: t.Start.Kind, Licence: t.Origin.Licence(), Category: category, CategoryBy: categoryBy, Test: r.Test, Report: r.Report,
 			Environment: t.Environment.Key, ImageKey: ImageKey(t.Environment, t.Start), Toolchain: r.Toolchain, Pinning: r.Pinning, PinDate: r.PinDate, DepsFrom: r.DepsFrom,
 			Sandbox: t.Environment.Sandbox, Host: t.Environment.Host,
 			BaseRelease: t.Version, Identity: t.Start.Identity, Change: changeOf(t), Library: libraryOf(t), Service: serviceOf(t), TestsVisible: t.Start.TestsVisible(),

@@ -10,11 +10,12 @@ import (
 // Cut is one release that a library task is made of, or a part of one; or a commit of a service
 // with the group of its endpoints that a task is about.
 type Cut struct {
-	Repo     string  `json:"repo"` // Repo.Name
-	RepoRoot string  `json:"repo_root"`
-	Licence  string  `json:"licence,omitempty"`  // Repo.Licence
-	Category string  `json:"category,omitempty"` // Source.Category
-	Release  Release `json:"release"`
+	Repo       string  `json:"repo"` // Repo.Name
+	RepoRoot   string  `json:"repo_root"`
+	Licence    string  `json:"licence,omitempty"`  // Repo.Licence
+	Category   string  `json:"category,omitempty"` // Source.Category
+	CategoryBy string  `json:"category_by,omitempty"`
+	Release    Release `json:"release"`
 	// Profile is how bodies are masked (docs/mask.md).
 	Profile string `json:"profile"`
 	// Slice is the part of the library that is masked; nil is the whole.
@@ -124,7 +125,7 @@ func (s Slice) Validate() error {
 
 // Stable is the cut without what later work in its repository can alter.
 func (c Cut) Stable() Cut {
-	c.Category, c.Release.Body, c.Release.OffBranch, c.Release.Previous = "", "", false, ""
+	c.Category, c.CategoryBy, c.Release.Body, c.Release.OffBranch, c.Release.Previous = "", "", "", false, ""
 	return c
 }
 

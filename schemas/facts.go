@@ -26,9 +26,11 @@ type Source struct {
 	Until string   `json:"until,omitempty"` // exclusive
 	Only  []string `json:"only,omitempty"`  // pull request numbers or commits; of ranges base..commit
 	Kinds []Kind   `json:"kinds,omitempty"` // empty: features
-	// Category is that of the list which the source comes from; "" elsewhere.
-	Category string `json:"category,omitempty"`
-	Changes  int    `json:"changes"` // newest candidates that are taken
+	// Category is that of the list which the source comes from, else its domain by rule, with what
+	// spoke for it in CategoryBy; "" where neither says one.
+	Category   string `json:"category,omitempty"`
+	CategoryBy string `json:"category_by,omitempty"`
+	Changes    int    `json:"changes"` // newest candidates that are taken
 	// EditShare is the part of the changes with code and tests that edits are made of where
 	// features are asked for, too; 0 where one kind alone is.
 	EditShare float64 `json:"edit_share,omitempty"`
@@ -106,8 +108,9 @@ type Change struct {
 	RepoRoot    string       `json:"repo_root"`
 	Licence     string       `json:"licence,omitempty"`  // Repo.Licence
 	Category    string       `json:"category,omitempty"` // Source.Category
-	Commit      string       `json:"commit"`             // the landed commit
-	Tree        string       `json:"tree"`               // its tree
+	CategoryBy  string       `json:"category_by,omitempty"`
+	Commit      string       `json:"commit"` // the landed commit
+	Tree        string       `json:"tree"`   // its tree
 	Base        string       `json:"base"`
 	BaseTree    string       `json:"base_tree"`
 	Parents     []string     `json:"parents"`
@@ -198,7 +201,7 @@ type Pull struct {
 // release, its notes, what its pull request says, the category of its repository. Stages
 // that read the states of a change only depend on this.
 func (c Change) Stable() Change {
-	c.Release, c.Notes, c.Pull, c.Category = "", nil, nil, ""
+	c.Release, c.Notes, c.Pull, c.Category, c.CategoryBy = "", nil, nil, "", ""
 	return c
 }
 

@@ -40,12 +40,13 @@ func (o Origin) Licence() string {
 	return o.change().Licence
 }
 
-// Category is that of the list which the repository came from, "" where it came from none.
-func (o Origin) Category() string {
+// Category is that of the list which the repository came from, else its domain by rule: by is then
+// what spoke for it. Both are "" where there is none.
+func (o Origin) Category() (name, by string) {
 	if o.Cut != nil {
-		return o.Cut.Category
+		return o.Cut.Category, o.Cut.CategoryBy
 	}
-	return o.change().Category
+	return o.change().Category, o.change().CategoryBy
 }
 
 // Commit is the one that the solution was read from.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/environment"
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/llm"
 	masks "github.com/benchmint/benchmint/internal/mask"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -25,6 +26,7 @@ import (
 	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/internal/asked"
 	"github.com/benchmint/benchmint/stages/internal/mend"
+	"github.com/benchmint/benchmint/stages/internal/pulls"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/mask"
@@ -47,7 +49,7 @@ type Repos interface {
 // Forge is GitHub, as the stages ask it.
 type Forge interface {
 	crawl.Announcements
-	harvest.Pulls
+	pulls.Forge
 }
 
 // Deps is the world as the stages see it. Every outside dependency comes in here.
@@ -198,7 +200,7 @@ func (d Deps) held(r row) map[string]int {
 	case r.kind == schemas.KindService && !d.Services, r.kind == schemas.KindLibrary && r.stage != Document && !d.Libraries, r.stage == Cut && len(d.Cut.Slices) == 0:
 		return map[string]int{CPU: 1}
 	case d.Forge == nil:
-		delete(held, harvest.GitHub)
+		delete(held, github.Resource)
 	}
 	if d.Far && held[Sandbox] > 0 {
 		delete(held, CPU)
@@ -216,7 +218,7 @@ func (p *parts) harvest(f pipeline.Flow[schemas.Crawled]) pipeline.Flow[schemas.
 }
 
 func (p *parts) pair(f pipeline.Flow[schemas.Crawled]) pipeline.Flow[schemas.Change] {
-	return pipeline.Expand(f, Pair, pair.New(p.Repos), p.options(Pair, pair.Version, nil))
+	return pipeline.Expand(f, Pair, pair.New(p.Repos, p.Forge), p.options(Pair, pair.Version, nil))
 }
 
 func (p *parts) link(stage string, f pipeline.Flow[schemas.Change]) pipeline.Flow[schemas.Start] {

@@ -7,12 +7,12 @@ package stages
 import (
 	"time"
 
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/document"
 	"github.com/benchmint/benchmint/stages/export"
-	"github.com/benchmint/benchmint/stages/harvest"
 	"github.com/benchmint/benchmint/stages/internal/ends"
 	"github.com/benchmint/benchmint/stages/mask"
 	"github.com/benchmint/benchmint/stages/provision"
@@ -73,12 +73,12 @@ var table = []row{
 	{Crawl, "", needs{Git}, ordinary},
 
 	// A source: its landed changes, newest first, with what release notes tell of them.
-	{Harvest, schemas.KindFeature, needs{CPU, harvest.GitHub}, ordinary},
+	{Harvest, schemas.KindFeature, needs{CPU, github.Resource}, ordinary},
 	// A change: its two states, every path or hunk in one part.
 	{Link, schemas.KindFeature, needs{CPU}, ordinary},
 
-	// A source: ranges of its commits, drawn by a seed.
-	{Pair, schemas.KindEdit, needs{CPU}, ordinary},
+	// A source: ranges of its commits, drawn by a seed, with what their pull requests say.
+	{Pair, schemas.KindEdit, needs{CPU, github.Resource}, ordinary},
 	// A range: its two states, every path or hunk in one part.
 	{Range, schemas.KindEdit, needs{CPU}, ordinary},
 

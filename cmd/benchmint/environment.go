@@ -56,7 +56,7 @@ func (e *world) lookup(name string) string {
 
 // toolchains are the interpreters and compilers of this machine and of the registries.
 func (m machine) toolchains() *toolchain.Store {
-	host := toolchain.Host{Cache: m.cache, Env: m.environ, CABundle: m.caBundle(m.config.Build.CABundle), Tell: func(line string) {
+	host := toolchain.Host{Cache: m.cache, Pause: time.Second, Env: m.environ, CABundle: m.caBundle(m.config.Build.CABundle), Tell: func(line string) {
 		_, _ = fmt.Fprintln(m.stderr, line) // a terminal that is gone is no fault of the fetch
 	}}
 	if m.kept != nil {

@@ -24,7 +24,7 @@ var _ stages.Repos = (*sources.Set)(nil)
 func (p *program) finder(c *config.Config) *sources.Finder {
 	return &sources.Finder{
 		Config: c, Crawl: crawlConfig(c), Makers: makers{c}, Cache: p.cache, UseCache: p.useCache, Folder: c.Store,
-		GitHub: p.github.library, Server: p.github.server(), Again: p.refreshing, Starts: p.starts, Now: p.now,
+		GitHub: p.github.library, Server: p.github.server(), Again: p.refreshing, Index: p.machine(c).toolchains(), Distribution: plugins.Distribution, Starts: p.starts, Now: p.now,
 		Clock: func(t time.Time) string { return clock(t, p.now()) }, Say: p.say, Progress: newMeter(p.github).came,
 	}
 }

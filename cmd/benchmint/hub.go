@@ -35,12 +35,12 @@ type hub struct {
 }
 
 // open makes the client of a run whose sources name repositories on GitHub or look
-// for some, or says what it lacks. A list needs none: its repositories are fetched by git.
+// for some, or says what it lacks. A list and projects of PyPI need none: their repositories are fetched by git.
 func (h *hub) open(c *config.Config) error {
-	asks := func(s config.Source) bool { return s.GitHub != "" || s.Finds() && s.List == "" }
+	asks := func(s config.Source) bool { return s.GitHub != "" || s.Searches() }
 	i := slices.IndexFunc(c.Sources, asks)
 	tokens := strings.FieldsFunc(h.lookup(githubToken), func(r rune) bool { return strings.ContainsRune(", \n", r) })
-	lists := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.List != "" })
+	lists := slices.ContainsFunc(c.Sources, func(s config.Source) bool { return s.Finds() })
 	if i < 0 && (!lists || len(tokens) == 0) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (h *hub) forge() stages.Forge {
 	return counting{h, h.library}
 }
 
-// Pulls implements harvest.Pulls.
+// Pulls implements pulls.Forge.
 func (c counting) Pulls(ctx context.Context, name string, numbers []int) (map[int]schemas.Pull, error) {
 	before := c.Client().Spent()
 	pulls, err := c.Library.Pulls(ctx, name, numbers)
@@ -94,7 +94,7 @@ func (c counting) Pulls(ctx context.Context, name string, numbers []int) (map[in
 	return pulls, err
 }
 
-// Merged implements harvest.Pulls.
+// Merged implements pulls.Forge.
 func (c counting) Merged(ctx context.Context, name string, since time.Time) (map[string]schemas.Pull, error) {
 	before := c.Client().Spent()
 	pulls, err := c.Library.Merged(ctx, name, since)
@@ -117,13 +117,13 @@ type planned struct {
 	bill *github.Bill
 }
 
-// Pulls implements harvest.Pulls.
+// Pulls implements pulls.Forge.
 func (d planned) Pulls(_ context.Context, name string, numbers []int) (map[int]schemas.Pull, error) {
 	*d.bill = d.bill.Add(d.Price(name, numbers))
 	return nil, nil
 }
 
-// Merged implements harvest.Pulls.
+// Merged implements pulls.Forge.
 func (d planned) Merged(context.Context, string, time.Time) (map[string]schemas.Pull, error) {
 	return nil, nil
 }

@@ -281,7 +281,7 @@ func forWorkers(c *config.Config) *config.Config {
 	out.File, out.Store, out.Output, out.Releases, out.Overrides, out.Build.CABundle = "", "", "", "", "", ""
 	out.Reviews, out.Sources = nil, slices.Clone(c.Sources)
 	for i := range out.Sources {
-		out.Sources[i].Git, out.Sources[i].List = "", ""
+		out.Sources[i].Git, out.Sources[i].List, out.Sources[i].PyPI.File = "", "", ""
 	}
 	return &out
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/llm"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/stages"
 	"github.com/benchmint/benchmint/stages/crawl/sources"
-	"github.com/benchmint/benchmint/stages/harvest"
 )
 
 // runFlags are the flags of run that are no keys of the configuration.
@@ -159,7 +159,7 @@ func (e *world) runOptions(c *config.Config, f runFlags) pipeline.RunOptions {
 		jobs = runtime.NumCPU()
 	}
 	return pipeline.RunOptions{
-		Until: f.until, Now: e.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: c.Model.Open(), harvest.GitHub: 1},
+		Until: f.until, Now: e.now, Slots: max(slots, jobs), Resources: map[string]int{stages.CPU: jobs, stages.Sandbox: c.Proof.Parallel, llm.Resource: c.Model.Open(), github.Resource: 1},
 		Patience: c.Wait, Partial: f.partial, Grace: grace, RetryCrashed: f.retryCrashed,
 		Worker: fmt.Sprintf("%d-%d", os.Getpid(), e.now().UnixNano()),
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,7 +112,7 @@ func built(t *testing.T, name string) string {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "plant": plant, "leaked": leaked, "steps": steps,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "pypi": pyPI, "plant": plant, "leaked": leaked, "steps": steps,
 }
 
 // planted is the n-th of fifty credentials: one of eighteen forms that are one word, or a
@@ -258,6 +260,29 @@ func gitHub(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	ts.Setenv("GITHUB_API_URL", s.URL())
 	ts.Setenv("GITHUB_SERVER_URL", s.URL())
+}
+
+// pyPI FILE starts a package index until the script ends, and names it in $UV_DEFAULT_INDEX: FILE has by
+// name what its JSON API says of a project, or the status that it answers with.
+func pyPI(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: pypi file.json")
+	}
+	var projects map[string]map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &projects))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/pypi/"), "/json")
+		info, ok := projects[name]
+		if status, _ := info["status"].(float64); status > 0 {
+			w.WriteHeader(int(status))
+		} else if !ok {
+			http.NotFound(w, r)
+		} else if err := json.NewEncoder(w).Encode(map[string]any{"info": info}); err != nil {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	ts.Defer(s.Close)
+	ts.Setenv("UV_DEFAULT_INDEX", s.URL+"/simple")
 }
 
 // endpoints are the model endpoints of scripts, by their base.

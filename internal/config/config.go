@@ -65,7 +65,7 @@ type Config struct {
 }
 
 // Source is one git repository and the window of it that is wanted, or how several are
-// found: by a search, a list or a preset, which stand alone.
+// found: by a search, a list, a preset or projects of PyPI, which stand alone.
 type Source struct {
 	Git string
 	// GitHub is owner/name where pull requests are asked of GitHub; Git is then its address
@@ -74,6 +74,8 @@ type Source struct {
 	Search Search
 	List   string // a file of owner/name by category
 	Preset string
+	PyPI   Projects
+	Most   int // of PyPI's projects; 0 means all
 	Name   string
 	Since  Date // inclusive
 	Until  Date // exclusive
@@ -82,7 +84,10 @@ type Source struct {
 }
 
 // Finds reports whether a source stands for the repositories that are found by it.
-func (s Source) Finds() bool { return !s.Search.IsZero() || s.List != "" || s.Preset != "" }
+func (s Source) Finds() bool { return s.Searches() || s.List != "" || !s.PyPI.IsZero() }
+
+// Searches reports whether a source's repositories are searched on GitHub.
+func (s Source) Searches() bool { return !s.Search.IsZero() || s.Preset != "" }
 
 // Limits bound the work per repository.
 type Limits struct {

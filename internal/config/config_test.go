@@ -43,6 +43,8 @@ sources:
   - search: {language: python, stars: ">=5000", pushed: ">=2026-01-01", created: 2015-01-01..2020-01-01, topics: [web], topics_not: [tutorial], archived: true, forks: true, ranks: 100..200}
   - list: curated.yaml
   - {preset: featbench, since: 2025-01-01, kinds: [edit]}
+  - {pypi: [requests, click], most: 1}
+  - pypi: top.json
 limits: {changes: 6, releases: 4, edit_share: 0.4}
 filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 50, modifies_only: false, labels: [fix], thin: true, unnoticed: true, min_noticed: 0.7,
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
@@ -86,6 +88,8 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{Search: Search{"python", ">=5000", ">=2026-01-01", "2015-01-01..2020-01-01", []string{"web"}, []string{"tutorial"}, true, true, "100..200"}},
 			{List: filepath.Join(filepath.Dir(file), "curated.yaml")},
 			{Preset: PresetPaper, Since: day(2025), Kinds: []string{"edit"}},
+			{PyPI: Projects{Names: []string{"requests", "click"}}, Most: 1},
+			{PyPI: Projects{File: filepath.Join(filepath.Dir(file), "top.json")}},
 		},
 		Limits: Limits{6, 4, 0.4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true, 0.7},
 		Statement: Statement{false},
@@ -211,6 +215,11 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"search_without_words", "sources:\n- search: {}\n", []string{`:2: search: is empty: it would find all of GitHub`}},
 		{"search_beside_git", "sources:\n- {search: {language: go}, git: x, since: 2025-01-01}\n", []string{`:2: sources[0]: git and search cannot stand together: an entry is one repository, or one way of finding some`}},
 		{"preset_misspelt", "sources:\n- preset: featbenh\n", []string{`:2: sources[0].preset: "featbenh" is not one of featbench, featbench-code; did you mean featbench?`}},
+		{"pypi_beside_search", "sources:\n- {pypi: [six], search: {language: go}}\n", []string{`:2: sources[0]: search and pypi cannot stand together: an entry is one repository, or one way of finding some`}},
+		{"pypi_of_nothing", "sources:\n- pypi: []\n", []string{`:2: sources.pypi: names no project`}},
+		{"pypi_with_a_version", "sources:\n- pypi: [six==1.16]\n", []string{`:2: sources[0].pypi: "six==1.16" is not a name of a project`}},
+		{"most_of_nothing", "sources:\n- {git: \"https://example.org/a/b.git\", most: 3}\n", []string{`:2: sources[0].most: says how many projects of pypi are taken, and the entry has no pypi`}},
+		{"most_below_0", "sources:\n- {pypi: [six], most: -1}\n", []string{`:2: sources[0].most: -1 is below 0`}},
 		{"label_misspelt", "filters: {labels: [feture]}\n", []string{`:1: filters.labels: "feture" is not one of feature, improvement, fix, other; did you mean feature?`}},
 		{"bundle_of_something_else", "build: {ca_bundle: /etc/passwd}\n", []string{`:1: build.ca_bundle: /etc/passwd holds no certificate in PEM form`}},
 		{"missing_bundle", "build: {ca_bundle: /does/not/exist}\n", []string{`:1: build.ca_bundle: /does/not/exist: no such file`}},
@@ -491,6 +500,8 @@ func TestPortableNamesNoPath(t *testing.T) {
 			}},
 			{}, // a list lies on this machine
 			{"preset": "featbench", "since": "2025-01-01", "kinds": []string{"edit"}},
+			{"pypi": []string{"requests", "click"}, "most": 1},
+			{}, // a file of projects, too
 		},
 		"filters.min_release_text": 30, "filters.released_since": "2025-01-01", "filters.min_stars": 100, "filters.max_size": "1GiB",
 		"balance.tasks": 40, "balance.seed": 7, "balance.by": map[string]any{"language": map[string]float64{"python": 0.5, "go": 0.5}, "category": "even"},

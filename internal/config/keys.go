@@ -66,6 +66,9 @@ var Keys = []Key{
 	{Path: "sources[].list", Alone: true, Doc: "file of repositories by category: {web: [acme/widget, acme/gadget]}", Example: "curated.yaml", IsPath: true, source: func(s *Source) any { return &s.List }},
 	{Path: "sources[].preset", Alone: true, Doc: "thresholds of FeatBench's paper, or those of its code", Example: PresetPaper, Choices: []string{PresetPaper, PresetCode}, source: func(s *Source) any { return &s.Preset }},
 
+	{Path: "sources[].pypi", Alone: true, Doc: "projects of PyPI, or a file of them (names, or JSON or CSV with project and download_count): their repositories on GitHub", Example: "[requests, click]", source: func(s *Source) any { return &s.PyPI }},
+	{Path: "sources[].most", Doc: "of pypi: so many projects, those with the most downloads first; 0 means all", Example: "100", source: func(s *Source) any { return &s.Most }},
+
 	{Path: "limits.changes", Doc: "at most this many candidates are taken; 0 means all", bind: func(c *Config) any { return &c.Limits.Changes }},
 
 	{Path: "limits.releases", Doc: "changes of so many newest releases are taken, and unreleased ones; 0 means all", bind: func(c *Config) any { return &c.Limits.Releases }},
@@ -287,6 +290,8 @@ func schemaOf(k Key) *jsonschema.Schema {
 	case *Search:
 		s.Type, s.Properties = "object", searchSchema()
 		s.AdditionalProperties = &jsonschema.Schema{Not: &jsonschema.Schema{}} // false
+	case *Projects: // one file, or names
+		s.Types, s.Items = []string{"array", "string"}, &jsonschema.Schema{Type: "string"}
 	case *Prices:
 		s.Type, s.AdditionalProperties = "object", pricesSchema()
 	case *Shares:

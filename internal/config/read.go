@@ -167,6 +167,9 @@ func (r *reader) value(k Key, source int, pair *ast.MappingValueNode) {
 		return
 	}
 	switch p := ptr.(type) {
+	case *Projects:
+		r.projects(p, source, pair)
+		return
 	case *Prices:
 		*p = r.prices(pair.Value)
 		r.config.origins[k.Path] = Origin{FromFile, r.where(pair.Key)}

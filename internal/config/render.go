@@ -95,7 +95,7 @@ func child(root *jsonschema.Schema, name string) *jsonschema.Schema {
 func sourceSchema(root *jsonschema.Schema) *jsonschema.Schema {
 	if root.Properties["sources"] == nil {
 		entry := object("one repository, or several that are found")
-		for _, name := range []string{"git", "github", "search", "list", "preset"} {
+		for _, name := range []string{"git", "github", "search", "list", "preset", "pypi"} {
 			entry.AnyOf = append(entry.AnyOf, &jsonschema.Schema{Required: []string{name}})
 		}
 		root.Properties["sources"] = &jsonschema.Schema{Type: "array", Description: sections["sources"], Items: entry}
@@ -120,6 +120,8 @@ func jsonOf(ptr any) any {
 		return p.String()
 	case *Search:
 		return p.fields()
+	case *Projects:
+		return p.value()
 	case *Prices:
 		return p.json()
 	case *Shares:
@@ -204,7 +206,7 @@ func (c *Config) makesOf(s Source, kind schemas.Kind) bool {
 func (c *Config) portableSource(k Key, i int, into map[string]any) {
 	_, name := k.split()
 	_, set := c.origins[sourcePath(i, name)]
-	if !set || k.IsPath || name == "git" && !IsURL(c.Sources[i].Git) {
+	if !set || k.IsPath || name == "git" && !IsURL(c.Sources[i].Git) || name == "pypi" && c.Sources[i].PyPI.File != "" {
 		return
 	}
 	into[name] = jsonOf(k.source(&c.Sources[i]))

@@ -194,9 +194,9 @@ func searchSchema() map[string]*jsonschema.Schema {
 // finds checks a source that stands for those that are found by it.
 func (k *checker) finds(i int) {
 	s := k.c.Sources[i]
-	set := map[string]bool{"git": s.Git != "", "github": s.GitHub != "", "search": !s.Search.IsZero(), "list": s.List != "", "preset": s.Preset != "", "name": s.Name != "", "only": len(s.Only) > 0 && k.c.Origin(sourcePath(i, "only")).Layer == FromFile}
+	set := map[string]bool{"git": s.Git != "", "github": s.GitHub != "", "search": !s.Search.IsZero(), "list": s.List != "", "preset": s.Preset != "", "pypi": !s.PyPI.IsZero(), "name": s.Name != "", "only": len(s.Only) > 0 && k.c.Origin(sourcePath(i, "only")).Layer == FromFile}
 	var words []string
-	for _, name := range []string{"git", "github", "name", "only", "search", "list", "preset"} {
+	for _, name := range []string{"git", "github", "name", "only", "search", "list", "preset", "pypi"} {
 		if set[name] {
 			words = append(words, name)
 		}

@@ -190,7 +190,10 @@ func (k *checker) numbers() {
 
 func (k *checker) source(i int) {
 	s := k.c.Sources[i]
-	if _, searched := k.c.origins[sourcePath(i, "search")]; s.Finds() || searched {
+	k.pypi(i)
+	_, searched := k.c.origins[sourcePath(i, "search")]
+	_, listed := k.c.origins[sourcePath(i, "pypi")]
+	if s.Finds() || searched || listed {
 		k.finds(i)
 		return
 	}

@@ -183,6 +183,8 @@ func format(ptr any) string {
 		return quote(p.String())
 	case *Search:
 		return p.String()
+	case *Projects:
+		return p.String()
 	case *Prices:
 		return p.String()
 	case *Shares:

@@ -29,6 +29,9 @@ func Languages() map[string]lang.Language {
 	return out
 }
 
+// Distribution is the project of PyPI that a Python module most likely comes from.
+func Distribution(module string) string { return python.Distribution(module) }
+
 // Runners are those of test suites, by the report format that recipes name.
 func Runners() map[string]lang.Runner {
 	return map[string]lang.Runner{

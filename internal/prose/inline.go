@@ -47,7 +47,10 @@ var (
 	number    = lazyregexp.New(`(?:\b[\w.-]+(?:/[\w.-]+)?)?#\d+\b|\b(?:GH|gh)-\d+\b|\bbpo-\d+\b`)
 	hash      = lazyregexp.New(`\b[0-9a-f]{7,40}\b`)
 	mention   = lazyregexp.New(`(^|[\s(,/])@[A-Za-z0-9][A-Za-z0-9-]*(?:/[A-Za-z0-9-]+|\[bot\])?`)
-	decorator = lazyregexp.New(`@(?:property|staticmethod|classmethod|overload|dataclass|cached_property|contextmanager|final|override|abstractmethod)\b`)
+	// decorator matches a name at its beginning that is no person's.
+	decorator = lazyregexp.New(`(?i)^@(?:[\w-]+(?:[_(]|\.\w)|[\w./-]+(?:'s)? (?:[\w-]+ )?(?:decorat|annotat|handles?\b|macros?\b|directives?\b|rules?\b|tags?\b)|(?:property|staticmethod|classmethod|overload|dataclass|cached_property|contextmanager|final|override|abstractmethod)\b)`)
+	// decorates matches the words before one.
+	decorates = lazyregexp.New(`(?i)\b(?:decorat|annotat|handle|macro|directive)\w*(?: (?:with|by|as|like|named|called|using|such as|in))?[ (]*$`)
 	strong    = lazyregexp.New(`\*\*(\S|\S[^*]*?\S)\*\*`)
 	emphasis  = lazyregexp.New(`(^|[\s("])[*](\S[^*\n]*?\S|\w)[*]($|[\s)".,;:!?'’])`)
 	under     = lazyregexp.New(`(^|[\s("])_([A-Za-z][^_\n]*[A-Za-z]|[A-Za-z])_($|[\s)".,;:!?])`)
@@ -84,15 +87,26 @@ func Inline(text string) string {
 		s = number.ReplaceAllString(s, gone)
 		s = numbered.ReplaceAllString(numberFirst.ReplaceAllString(s, ""), "$1"+gone)
 		s = hash.ReplaceAllStringFunc(s, commitHash)
-		if !decorator.MatchString(s) {
-			s = mention.ReplaceAllString(s, "${1}"+gone)
-		}
+		s = withoutPeople(s)
 		return html.UnescapeString(emoji.ReplaceAllString(s, " "))
 	})
 	text = strong.ReplaceAllString(text, "$1")
 	text = emphasis.ReplaceAllString(text, "$1$2$3")
 	text = under.ReplaceAllString(text, "$1$2$3")
 	return tidy(text)
+}
+
+// withoutPeople takes the people out that a text names, and leaves decorators and the like.
+func withoutPeople(s string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range mention.FindAllStringSubmatchIndex(s, -1) {
+		if name := m[3]; !decorator.MatchString(s[name:]) && !decorates.MatchString(s[:name]) {
+			b.WriteString(s[at:name] + gone)
+			at = m[1]
+		}
+	}
+	return b.String() + s[at:]
 }
 
 // outside applies a function to the text outside of backticks.

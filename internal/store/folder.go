@@ -20,15 +20,16 @@ var ErrForeign = errors.New("is not empty and not a store")
 // blobsDir is the folder of blobs beside the steps.
 const blobsDir = "blobs"
 
-// Names that verbs keep beside the steps: where the sources lie on this machine, and
-// the digest of the manifest that was written last.
+// Names that verbs keep beside the steps: where the sources lie on this machine, which ones
+// searches found, and the digest of the manifest that was written last.
 const (
 	NotesFile   = "sources.json"
+	FoundFile   = "found.json"
 	DatasetFile = "dataset"
 )
 
 // ownNames are the files of a store, beside its blobs.
-var ownNames = []string{sqliteFile, sqliteFile + "-wal", sqliteFile + "-shm", sqliteFile + "-journal", lockName, NotesFile, DatasetFile}
+var ownNames = []string{sqliteFile, sqliteFile + "-wal", sqliteFile + "-shm", sqliteFile + "-journal", lockName, NotesFile, FoundFile, DatasetFile}
 
 var (
 	blobFolder = lazyregexp.New(`^[0-9a-f]{2}$`)

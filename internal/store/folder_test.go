@@ -30,7 +30,7 @@ func TestOpenRefusesForeignFolder(t *testing.T) {
 	}{
 		{"missing", nil, nil},
 		{"foreign", []string{"precious.csv"}, store.ErrForeign},
-		{"cut_off", []string{"lock", "sources.json"}, nil},
+		{"cut_off", []string{"lock", "sources.json", "found.json"}, nil},
 		{"fresh_disk", []string{"lost+found/x"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -35,6 +36,8 @@ type Host struct {
 	// Kept opens the wheel of a program by its digest where it is kept beside a dataset:
 	// fs.ErrNotExist. nil: nothing is kept.
 	Kept func(schemas.Digest) (io.ReadCloser, error)
+	// Pause is how long to wait before an index that did not answer is asked again.
+	Pause time.Duration
 }
 
 // Store finds and keeps toolchains. It is safe for concurrent use; two processes

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/domain"
 	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
@@ -22,7 +23,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "2"
+const Version = "3"
 
 // GitResource is paused where a remote does not answer; stages names it in Needs.
 const GitResource = "git"
@@ -76,9 +77,13 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 			return schemas.Crawled{}, err
 		}
 	}
+	var topics []string
+	if s.Forge != nil {
+		topics = s.Forge.Topics
+	}
 	// What moves from day to day decides here, and nothing later.
 	s.Forge, s.Gates = nil, nil
-	c, err := g.read(ctx, s)
+	c, err := g.read(ctx, s, topics)
 	if err != nil {
 		return c, err
 	}
@@ -93,7 +98,7 @@ func (g *Gate) Run(ctx context.Context, s schemas.Source) (schemas.Crawled, erro
 }
 
 // read lets a source in by what it holds.
-func (g *Gate) read(ctx context.Context, s schemas.Source) (schemas.Crawled, error) {
+func (g *Gate) read(ctx context.Context, s schemas.Source, topics []string) (schemas.Crawled, error) {
 	pipeline.Doing(ctx, "opening the repository, or fetching it")
 	repo, release, err := g.repos.Open(ctx, s.Repo)
 	var later *pipeline.Deferred
@@ -124,7 +129,24 @@ func (g *Gate) read(ctx context.Context, s schemas.Source) (schemas.Crawled, err
 	if err := g.enough(releases); err != nil {
 		return schemas.Crawled{}, err
 	}
+	if err := g.domain(ctx, repo, &s, topics); err != nil {
+		return schemas.Crawled{}, err
+	}
 	return schemas.Crawled{Source: s, Releases: releases}, g.language(ctx, repo)
+}
+
+// domain gives a source that no list gives a category its domain. A clone that lacks the README says nothing.
+func (g *Gate) domain(ctx context.Context, repo *gitrepo.Repo, s *schemas.Source, topics []string) error {
+	if s.Category != "" {
+		return nil
+	}
+	readme, err := repo.Readme(ctx)
+	if err != nil && !errors.Is(err, gitrepo.ErrMissing) {
+		return fmt.Errorf("reading the README of %s: %w", s.Repo.Name, err)
+	}
+	d := domain.Of(topics, readme)
+	s.Category, s.CategoryBy = d.Name, d.Evidence
+	return nil
 }
 
 // licence asks for one of the allowed ones. A choice ("MIT OR Apache-2.0") is ours.

@@ -122,3 +122,28 @@ func TestGateKnowsEarlierSources(t *testing.T) {
 		t.Errorf("on a machine without Go: %v", err)
 	}
 }
+
+// A source that no list gives a category has its domain, by its topics and its README.
+func TestGateGivesADomain(t *testing.T) {
+	t.Parallel()
+	r, err := gitrepo.Open(t.Context(), gitrepotest.New(t, source+"-- README --\nold\n-- README.md --\nA web framework.\n-- docs/README.md --\nA database with SQL and an ORM.\n"), "acme/widget", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	topics := &schemas.Forge{Name: "acme/widget", Topics: []string{"http"}}
+	for name, tc := range map[string]struct {
+		source   schemas.Source
+		want, by string
+	}{
+		"rule":          {schemas.Source{Forge: topics}, "web", `topic http, word "web framework"`},
+		"readme_alone":  {schemas.Source{}, "", ""},
+		"of_a_category": {schemas.Source{Forge: topics, Category: "kits"}, "kits", ""},
+	} {
+		tc.source.Repo = r.Info()
+		c, err := crawl.NewGate(one{repo: r}, nil, crawl.Config{}).Run(t.Context(), tc.source)
+		if err != nil || c.Source.Category != tc.want || c.Source.CategoryBy != tc.by {
+			t.Errorf("%s: %q by %q, %v", name, c.Source.Category, c.Source.CategoryBy, err)
+		}
+	}
+}

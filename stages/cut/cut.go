@@ -106,7 +106,7 @@ func (c *Cutter) Run(ctx context.Context, in schemas.Crawled) ([]schemas.Cut, er
 		seen[r.Commit] = true
 		repo := in.Source.Repo
 		cuts, err := c.cutsOf(ctx, in.Source.Only, schemas.Cut{
-			Repo: repo.Name, RepoRoot: repo.Root, Licence: repo.Licence, Category: in.Source.Category,
+			Repo: repo.Name, RepoRoot: repo.Root, Licence: repo.Licence, Category: in.Source.Category, CategoryBy: in.Source.CategoryBy,
 			Release: r, Profile: c.config.Profile,
 		})
 		if err != nil {

@@ -27,7 +27,7 @@ import (
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "10"
+const Version = "11"
 
 // Config is the stage's settings.
 type Config struct {

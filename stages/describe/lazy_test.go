@@ -18,6 +18,20 @@ func TestLazy(t *testing.T) {
 		{"Issue 869: Add a steps argument to circular_shifts", "Add a steps argument to circular_shifts."},
 		{"release 1.2", ""},
 		{"tarfs: construct a new bytes.Reader per Open call", "Construct a new bytes.Reader per Open call in `tarfs`."},
+		{"Prepare for 2.15.0 release", ""},
+		{"Prepare for release 2.15.0", ""},
+		{"Bump version", ""},
+		{"chore(release): bump version to 1.2", ""},
+		{"Release 1.2", ""},
+		{"Release connections on close", "Release connections on close."},
+		{"Prepare versions of a table before its release is shown", "Prepare versions of a table before its release is shown."},
+		{"Internal: let sessions time out", "Let sessions time out."},
+		{"ENH: Add a `strict` option to the reader", "Add a `strict` option to the reader."},
+		{"PI: Use iterative search in sweep_references", "Use iterative search in sweep_references."},
+		{"CSV: let rows be empty", "Let rows be empty in `CSV`."},
+		{"Enhanced support for @Property decorator in trees", "Enhance support for @Property decorator in trees."},
+		{"pxssh.login require either username or ssh_config", "Make sure that pxssh.login requires either username or ssh_config."},
+		{"reader.rows support", "Add reader.rows support."},
 		{"Fix long line", ""},
 		{"Appease flake8", ""},
 		{"Add gray_product to docs", ""},
@@ -104,6 +118,24 @@ func TestLazy(t *testing.T) {
 	}{{"Add WalkDir.", 1, false}, {"Add WalkDir.", 0, true}, {"Add it.", 0, true}, {"Extend.", 1, false}, {"Let sessions time out.", 0, false}} {
 		if got := lazyThin(tc.text, tc.stated); got != tc.thin {
 			t.Errorf("%q with %d: thin %v", tc.text, tc.stated, got)
+		}
+	}
+}
+
+// A title that a forge cut has its rest in the body; one without a rest says nothing.
+func TestCutTitles(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ subject, body, want string }{
+		{"Let pages of the catalogue be sorted by the name of the… (#12)", "…ir author.", "Let pages of the catalogue be sorted by the name of their author."},
+		{"Let pages of the catalogue be sorted by the name of the…", "… author\n\nCloses #3.", "Let pages of the catalogue be sorted by the name of the author."},
+		{"MAINT: Add a warning to Stream.initializeFromD… (#27)", "* MAINT: Add a warning to Stream.initializeFromDictionary\n\n* fix lint", "Add a warning to Stream.initializeFromDictionary."},
+		{"Merge pull request #4 from ann/sort", "Let pages be sorted by the na…\n\n…me of their author.", "Let pages be sorted by the name of their author."},
+		{"Let pages of the catalogue be sorted by the name of the… (#12)", "Something else.", ""},
+		{"Let readers wait ...", "", "Let readers wait."},
+	} {
+		d, err := Lazy{}.Draft(t.Context(), Material{Change: schemas.Change{Kind: schemas.KindEdit, Subject: tc.subject, Body: tc.body}})
+		if got, _, _ := strings.Cut(d.Text, ". "); err != nil || strings.TrimSuffix(got, ".") != strings.TrimSuffix(tc.want, ".") {
+			t.Errorf("%q: %q, %v", tc.subject, d.Text, err)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	conventional = lazyregexp.New(`(?i)^\W*\[?(feat|feature|features|fix|bugfix|bug|hotfix|chores?|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
+	conventional = lazyregexp.New(`(?i)^\W*\[?(feat|feature|features|fix|bugfix|bug|hotfix|chores?|docs?|refactor|perf|tests?|build|ci|style|revert|enhancement|improvement|deprecation|security|internal|misc|miscellaneous|trivial|maintenance|(?-i:ENH|EHN|MAINT|MNT|PI|API|DEP|ROB|SEC|TST|STY|BLD|DX)|breaking|breaking change|backwards?[- ]incompati?ble)\]?(?:\s*\(([^()]*)\)|/(\w+))?!?\s*(?::|\]|-\s)\s*`)
 	branch       = lazyregexp.New(`(?i)^(fix|feat|feature|bugfix|hotfix|enhancement)/(?:(?:issue|gh)[ -]?\d*[ -]?|\d{2,6}[ /-])?`)
 	ticket       = lazyregexp.New(`^\d{1,6}/([A-Za-z])`) // "182/pickleable exceptions", of a branch's name
 	done         = lazyregexp.New(`(?i)^(\S.*?) (?:has|have) (?:now |also )*been (\w+)(.*)$`)
@@ -147,8 +147,14 @@ func want(s, heading string) (string, bool) {
 	if m := fixed.FindStringSubmatch(s); m != nil {
 		return "fix " + article("fix", lower(m[1])), true
 	}
+	if m := nameDoes.FindStringSubmatch(s); m != nil && verbs()[m[2]].form == base && verbs()[m[2]].base == m[2] && !slices.Contains(nouny, m[2]) {
+		return "make sure that " + m[1] + " " + thirdOf(m[2]) + m[3], true // whose author left the "s" out
+	}
 	return nominal(s, heading)
 }
+
+// nameDoes matches a name of the code and what it does.
+var nameDoes = lazyregexp.New("^(`[^`]+`|\\w+(?:[._]\\w+)+) ([a-z]+)( \\S.*)$")
 
 // unscoped cuts the type of a conventional commit, tags in brackets and a scope
 // ("hooks/slog: …") from the head of a sentence. kind is the type or tag.

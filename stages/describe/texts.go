@@ -127,11 +127,26 @@ func titleOf(c schemas.Change) (title, body string) {
 		title, body, _ = strings.Cut(body, "\n\n")
 		title = strings.Join(strings.Fields(title), " ")
 	}
-	if rest, cut := strings.CutSuffix(title, "…"); cut && strings.HasPrefix(body, "…") {
-		more, after, _ := strings.Cut(strings.TrimPrefix(body, "…"), "\n")
-		title, body = rest+more, after
-	}
+	title, body = whole(title, body)
 	return title, prose.Squashed(bare.ReplaceAllString(title, ""), body)
+}
+
+// whole joins a title that a forge cut ("Add pxssh.login require… (#12)") with the rest of it, which the
+// body begins with: behind "…", or as the whole title of the first commit in a list. One without a rest
+// says nothing that is whole.
+func whole(title, body string) (string, string) {
+	begin, cut := strings.CutSuffix(bare.ReplaceAllString(title, ""), "…")
+	if !cut {
+		return title, body
+	}
+	line, after, _ := strings.Cut(body, "\n")
+	if more, ok := strings.CutPrefix(line, "…"); ok {
+		return begin + more, after
+	}
+	if line = bullet.ReplaceAllString(line, ""); strings.HasPrefix(line, strings.TrimSpace(begin)) {
+		return line, after
+	}
+	return "", body
 }
 
 // bare matches the number that a forge appends to a title.

@@ -1,15 +1,13 @@
 package describe
 
-import "github.com/benchmint/benchmint/internal/lazyregexp"
+import (
+	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/prose"
+)
 
-// unseen matches wishes that no test of the project can see: releases and their numbers,
-// packages and wheels, the versions that a project supports or needs, continuous
+// unseen matches wishes that no test of the project can see: packages and wheels, the versions that a project supports or needs, continuous
 // integration, documents, licences. It is read without "I want to".
 var unseen = []*lazyregexp.Regexp{
-	// Releases.
-	lazyregexp.New(`(?i)^(?:(?:re-?)?release|tag|publish|prepare|cut|bump|set|update|increase|increment|start|begin|back to)\b[^.]{0,40}\b(?:releases?|version(?: number)?s?|v?\d+\.\d+(?:\.\d+)*\w*|dev(?:elopment)?|next)\.?$`),
-	lazyregexp.New(`(?i)^(?:have |release )?(?:an? |the )?(?:new |initial |first |next )?(?:release|version|v)? ?v?\d+(?:\.\d+)+\w*(?: release)?\.?$`),
-	lazyregexp.New(`(?i)^(?:have |add |make )?(?:an? |the )?(?:initial|first) (?:commit|version|release|import)\b(?: of (?:the )?(?:library|project|code|package|module|repo\w*)\b.*|[^.]{0,30}from\b.*| in \S+)?\.?$`),
 	// Packages.
 	lazyregexp.New(`(?i)\b(?:(?:binary|python|pypi|universal2?|abi3|windows|linux|macos|osx|arm64|aarch64|x86_64|riscv64|pypy|platform) wheels?\b|(?:build|publish|upload|ship|release|distribute|provide)\b[^.]{0,30}\bwheels?\b)`),
 	lazyregexp.New(`(?i)^[^.]{0,80}\b(?:sdists?|manylinux\w*|musllinux\w*|cibuildwheel|pyproject(?:\.toml)?|setup\.(?:py|cfg)|MANIFEST\.in|trove classifiers?|(?:on|to) PyPI)\b`),
@@ -36,6 +34,9 @@ var wanting = lazyregexp.New(`^I (?:also )?want to `)
 // untestable reports whether a sentence asks for what no test can see.
 func untestable(sentence string) bool {
 	wish := wanting.ReplaceAllString(sentence, "")
+	if prose.Release(wish) {
+		return true
+	}
 	for _, m := range unseen {
 		if m.MatchString(wish) {
 			return true

@@ -26,12 +26,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/benchmint/benchmint/internal/github"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/pulls"
 )
 
 // Version is part of the stage's fingerprint.
@@ -43,23 +43,15 @@ type Repos interface {
 	Open(ctx context.Context, r schemas.Repo) (repo *gitrepo.Repo, release func(), err error)
 }
 
-// Pulls gives pull requests of owner/name by number, as package github does. A number that
-// is none is not among the answers.
-type Pulls interface {
-	Pulls(ctx context.Context, name string, numbers []int) (map[int]schemas.Pull, error)
-	// Merged gives those that were touched since a time, by the commit they were merged as.
-	Merged(ctx context.Context, name string, since time.Time) (map[string]schemas.Pull, error)
-}
-
 // Harvester is the stage.
 type Harvester struct {
 	repos Repos
-	pulls Pulls
+	pulls pulls.Forge
 }
 
-// New reads from repos. pulls is asked of sources that name a repository on GitHub; nil is
+// New reads from repos. forge is asked of sources that name a repository on GitHub; nil is
 // asked nothing.
-func New(repos Repos, pulls Pulls) *Harvester { return &Harvester{repos, pulls} }
+func New(repos Repos, forge pulls.Forge) *Harvester { return &Harvester{repos, forge} }
 
 var _ pipeline.Expander[schemas.Crawled, schemas.Change] = (*Harvester)(nil)
 
@@ -98,7 +90,9 @@ func (h *Harvester) run(ctx context.Context, c schemas.Crawled) ([]schemas.Chang
 		return nil, err
 	}
 	pipeline.Doing(ctx, "looking up what the pull requests of %d changes say", len(changes))
-	if err := h.told(ctx, c.Source, changes); err != nil {
+	// Changes that are no candidates are not paid for.
+	number := func(i int) (int, bool) { return changes[i].Number, Candidate(changes[i]) }
+	if err := pulls.Tell(ctx, h.pulls, c.Source.GitHub, changes, number); err != nil {
 		return nil, err
 	}
 	for i := range changes {
@@ -112,68 +106,6 @@ func features(only []string) []string {
 	return slices.DeleteFunc(slices.Clone(only), func(s string) bool { return strings.Contains(s, "..") })
 }
 
-// told asks what the pull requests of candidates say. Changes that are none are not paid
-// for.
-func (h *Harvester) told(ctx context.Context, s schemas.Source, changes []schemas.Change) error {
-	if h.pulls == nil || s.GitHub == "" {
-		return nil
-	}
-	var numbers []int
-	var oldest time.Time // of those without a number
-	for _, c := range changes {
-		switch {
-		case !Candidate(c):
-		case c.Number > 0:
-			numbers = append(numbers, c.Number)
-		case oldest.IsZero() || c.CommittedAt.Before(oldest):
-			oldest = c.CommittedAt
-		}
-	}
-	slices.Sort(numbers)
-	err := h.fill(ctx, s.GitHub, changes, slices.Compact(numbers), oldest)
-	var later *github.Later
-	if errors.As(err, &later) {
-		return &pipeline.Deferred{Resource: GitHub, Until: later.Until, Err: err}
-	}
-	// It was there when the run began: the next run asks what became of it.
-	var gone *github.Gone
-	if errors.As(err, &gone) {
-		return &pipeline.Deferred{Resource: GitHub, Err: err}
-	}
-	return err
-}
-
-// fill gives candidates their pull requests: by number, and those without one by the commit
-// that GitHub says it merged. An ID stays as git alone gives it.
-func (h *Harvester) fill(ctx context.Context, name string, changes []schemas.Change, numbers []int, oldest time.Time) error {
-	var pulls map[int]schemas.Pull
-	var merged map[string]schemas.Pull
-	var err error
-	if len(numbers) > 0 {
-		if pulls, err = h.pulls.Pulls(ctx, name, numbers); err != nil {
-			return err
-		}
-	}
-	if !oldest.IsZero() {
-		if merged, err = h.pulls.Merged(ctx, name, oldest); err != nil {
-			return err
-		}
-	}
-	for i, c := range changes {
-		if !Candidate(c) {
-			continue
-		}
-		p, ok := pulls[c.Number]
-		if c.Number == 0 {
-			p, ok = merged[c.Commit]
-		}
-		if ok {
-			changes[i].Pull = &p
-		}
-	}
-	return nil
-}
-
 // scrub takes credentials out of what was written of a change.
 func scrub(c *schemas.Change) {
 	texts := []*string{&c.Subject, &c.Body}
@@ -181,16 +113,10 @@ func scrub(c *schemas.Change) {
 	for i := range c.Notes {
 		texts = append(texts, &c.Notes[i].Heading, &c.Notes[i].Text)
 	}
-	if c.Pull != nil {
-		texts = append(texts, &c.Pull.Title, &c.Pull.Body)
-	}
 	for _, t := range texts {
 		*t = secrets.Scrub(*t)
 	}
 }
-
-// GitHub is the resource that is paused where GitHub does not answer.
-const GitHub = github.Resource
 
 func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Query) ([]schemas.Change, error) {
 	s := c.Source
@@ -217,7 +143,7 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 		if s.Releases > 0 && !releases.inWindow(change, at, s.Releases) {
 			continue
 		}
-		change.Category = s.Category
+		change.Category, change.CategoryBy = s.Category, s.CategoryBy
 		change.Release = releases.first(change, at).Tag
 		if Candidate(change) && s.DrawnForEdit(change.Commit) {
 			change.LeftTo = schemas.KindEdit

@@ -20,10 +20,11 @@ import (
 	"github.com/benchmint/benchmint/internal/secrets"
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/pulls"
 )
 
 // Version is part of the stage's fingerprint.
-const Version = "3"
+const Version = "4"
 
 // The bounds of a range.
 const (
@@ -38,10 +39,14 @@ type Repos interface {
 }
 
 // Pairer is the stage.
-type Pairer struct{ repos Repos }
+type Pairer struct {
+	repos Repos
+	forge pulls.Forge
+}
 
-// New reads from repos.
-func New(repos Repos) *Pairer { return &Pairer{repos} }
+// New reads from repos. forge is asked of sources that name a repository on GitHub; nil is
+// asked nothing.
+func New(repos Repos, forge pulls.Forge) *Pairer { return &Pairer{repos, forge} }
 
 var _ pipeline.Expander[schemas.Crawled, schemas.Change] = (*Pairer)(nil)
 
@@ -76,6 +81,12 @@ func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, 
 			return nil, fmt.Errorf("reading a range of %s: %w", s.Repo.Name, err)
 		}
 		out = append(out, change)
+	}
+	pipeline.Doing(ctx, "looking up what the pull requests of %d ranges say", len(out))
+	// A range of several commits is no pull request, or a part of one.
+	number := func(i int) (int, bool) { return h.line[spans[i].newest].Number, spans[i].newest == spans[i].oldest }
+	if err := pulls.Tell(ctx, p.forge, s.GitHub, out, number); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -255,7 +266,7 @@ func (h *history) joins(i, j int, all []touched, t touched) bool {
 func (h *history) change(ctx context.Context, sp span) (schemas.Change, error) {
 	newest, base, first := h.line[sp.newest], h.line[sp.oldest+1], h.said[sp.oldest]
 	c := schemas.Change{
-		Kind: schemas.KindEdit, Repo: h.repo.Info().Name, RepoRoot: h.repo.Info().Root, Licence: h.source.Repo.Licence, Category: h.source.Category,
+		Kind: schemas.KindEdit, Repo: h.repo.Info().Name, RepoRoot: h.repo.Info().Root, Licence: h.source.Repo.Licence, Category: h.source.Category, CategoryBy: h.source.CategoryBy,
 		Commit: newest.Commit, Tree: newest.Tree, Base: base.Commit, BaseTree: base.Tree, Parents: newest.Parents,
 		Subject: secrets.Scrub(first.title), Body: secrets.Scrub(first.body), Class: Class(first.title), CommittedAt: newest.At, BaseDate: base.At,
 	}

@@ -2,15 +2,20 @@ package pair
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/benchmint/benchmint/internal/github"
+	"github.com/benchmint/benchmint/internal/github/githubtest"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
+	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -45,7 +50,7 @@ func ranges(t *testing.T, r *gitrepo.Repo, s schemas.Source) (out []string) {
 	t.Helper()
 	s.Repo, s.Kinds = r.Info(), append(s.Kinds, schemas.KindEdit)
 	s.Repo.Licence = "MIT"
-	all, err := New(one{r}).Run(t.Context(), schemas.Crawled{Source: s})
+	all, err := New(one{r}, nil).Run(t.Context(), schemas.Crawled{Source: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +127,7 @@ func TestOnly(t *testing.T) {
 	}
 	for _, bad := range []string{line[0].Commit + ".." + line[3].Commit, line[0].Commit + ".." + line[0].Commit, "0000000..0000001"} {
 		s := schemas.Source{Repo: r.Info(), Only: []string{bad}}
-		if _, err := New(one{r}).Run(t.Context(), schemas.Crawled{Source: s}); err == nil || !strings.Contains(err.Error(), "is not a commit of the line and a later one") {
+		if _, err := New(one{r}, nil).Run(t.Context(), schemas.Crawled{Source: s}); err == nil || !strings.Contains(err.Error(), "is not a commit of the line and a later one") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -174,9 +179,67 @@ func TestBranchBody(t *testing.T) {
 	const root, branch = "-- commit: Root --\ndate: 2025-01-01T00:00:00Z\n-- kit/read.py --\n1\n", "-- branch: topic --\n-- commit: wip --\ndate: 2025-01-02T00:00:00Z\n\nA file stayed open.\n-- kit/read.py --\n2\n-- commit: more --\ndate: 2025-01-02T01:00:00Z\n\nOther words.\n-- tests/test_read.py --\n2\n"
 	for own, want := range map[string]string{"": "A file stayed open.", "\n\nIts own words.": "Its own words."} {
 		r := open(t, root+branch+"-- branch: main --\n-- commit: Merge pull request #7 from ann/topic --\ndate: 2025-01-03T00:00:00Z\nmerge: topic\n\nLet readers stop"+own+"\n")
-		all, err := New(one{r}).Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}}})
+		all, err := New(one{r}, nil).Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}}})
 		if err != nil || len(all) != 1 || all[0].Subject != "Let readers stop" || all[0].Body != want || len(all[0].Range) != 1 {
 			t.Errorf("%q: %+v, %v", own, all, err)
 		}
+	}
+}
+
+// What GitHub says of the pull request that a commit is stands for the commit's own text; a range of several commits is
+// none. What the forge says later leaves alone what reads the code.
+func TestPulls(t *testing.T) {
+	t.Parallel()
+	both := []string{"kit/read.py", "tests/test_a.py"}
+	r := open(t, commit("Root", "ann", "2025-01-01", "kit/read.py")+commit("Widen margins (#7)", "ann", "2025-01-02", both...)+commit("Print tables (#8)", "bob", "2025-02-02", both...)+
+		commit("Sort colours", "cid", "2025-03-02", both...)+commit("Parse dates of logs", "dee", "2025-04-02", both...)+commit("Parse dates of old logs", "dee", "2025-04-03", both...))
+	line := r.Line()
+	all := githubtest.Repositories{}
+	all.Add("acme/kit", map[int]schemas.Pull{
+		7:  {Number: 7, Title: "Widen the margins of pages", Body: "A page has margins of two centimetres. ghp_" + strings.Repeat("a1B2", 9)},
+		9:  {Number: 9, Title: "Sort colours by hue", Merge: line[2].Commit},
+		10: {Number: 10, Title: "Parse the dates", Merge: line[0].Commit},
+	})
+	for _, tc := range []struct {
+		name   string
+		faults []githubtest.Fault
+		late   bool
+	}{
+		{"answered", nil, false},
+		{"limit", []githubtest.Fault{{Status: 429, Header: map[string]string{"Retry-After": "60"}, Body: "{}", Times: 1}}, true},
+		{"out_of_order", []githubtest.Fault{{Status: 503, Times: 9}}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			s := githubtest.Start(all, tc.faults...)
+			t.Cleanup(s.Close)
+			client, err := github.New(s.URL(), []string{"token"}, 0, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source := schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}, GitHub: "acme/kit"}
+			got, err := New(one{r}, github.NewLibrary(client, t.TempDir())).Run(t.Context(), schemas.Crawled{Source: source})
+			var deferred *pipeline.Deferred
+			if late := errors.As(err, &deferred) && deferred.Resource == github.Resource; late != tc.late || err != nil && !late {
+				t.Fatalf("%v", err)
+			}
+			if tc.late {
+				return
+			}
+			var titles []string
+			for _, c := range got {
+				title, body := c.Written()
+				if titles = append(titles, title); strings.Contains(body, "ghp_") {
+					t.Errorf("%s holds a credential", c.Subject)
+				}
+				own := c
+				if own.Pull = nil; schemas.DigestOf(c.Stable()) != schemas.DigestOf(own.Stable()) || c.ID() != own.ID() {
+					t.Errorf("%s: stages that read states depend on what its pull request says", c.Subject)
+				}
+			}
+			if diff := cmp.Diff([]string{"Parse dates of logs", "Sort colours by hue", "Print tables (#8)", "Widen the margins of pages"}, titles); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

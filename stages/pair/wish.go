@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
+	"github.com/benchmint/benchmint/internal/prose"
 )
 
 // message is what a commit says: of a merge, what the pull request is called.
@@ -32,11 +33,12 @@ func (m message) tidies() bool { return len(m.words)+len(m.numbers) == 0 }
 
 // wishes reports whether a commit says what it is for, and one thing alone.
 func (m message) wishes() bool {
-	return len(m.words)+len(wordsOf(m.body)) > 0 && !several(m.title)
+	return len(m.words)+len(wordsOf(m.body)) > 0 && !several(m.title) && !prose.Release(bare.ReplaceAllString(m.title, ""))
 }
 
 var (
 	merges = lazyregexp.New(`(?i)^merg(?:e[ds]?|ing) (?:in|issue|pull request|(?:remote-tracking )?branch|remote|tag|commit|changes|from|[\w./-]+ (?:branch )?(?:in)?to)\b`)
+	bare   = lazyregexp.New(`\s*\(#\d+\)\s*$`) // the number that a forge appends
 	number = lazyregexp.New(`(?i)(?:#|\bgh-|\b(?:issues?|bug|ticket|pull|pr|merge_requests)[ /#-]{1,2})(\d{1,6})\b`)
 	word   = lazyregexp.New(`([\pL_][\pL\d_]{2,})`)
 )

@@ -24,6 +24,20 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// What makes a release wishes nothing that a test could notice.
+func TestReleasesWishNothing(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]bool{
+		"Prepare for 2.15.0 release": false, "Bump version": false, "Bump version to 3.1.0 (#12)": false, "Release 1.2": false, "Release: v1.2.3": false,
+		"Preparing the v1.2.0rc1 release": false, "chore(release): 4.5.6": false, "Set version to 1.2.dev0": false,
+		"Release the lock of readers": true, "Bump the minimum number of readers": true, "Prepare tables before a release of memory": true, "Version tables by day": true,
+	} {
+		if got := said(title, "").wishes(); got != want {
+			t.Errorf("%q wishes: %v, want %v", title, got, want)
+		}
+	}
+}
+
 func TestSeveral(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]bool{

@@ -248,7 +248,7 @@ func (s *Surveyor) commit(ctx context.Context, src schemas.Source, repo *gitrepo
 		return nil, err
 	}
 	cut := func(all []schemas.Group, deploy *schemas.Deploy) []schemas.Cut {
-		return s.cuts(schemas.Cut{Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, Release: r}, all, deploy, wanted)
+		return s.cuts(schemas.Cut{Repo: src.Repo.Name, RepoRoot: src.Repo.Root, Licence: src.Repo.Licence, Category: src.Category, CategoryBy: src.CategoryBy, Release: r}, all, deploy, wanted)
 	}
 	var variant *schemas.Deploy
 	if s.config.Env {

@@ -26,8 +26,8 @@ var distOf = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// distFor is the distribution that an import most likely comes from.
-func distFor(module string) string {
+// Distribution is the distribution that an import most likely comes from.
+func Distribution(module string) string {
 	if d := distOf()[strings.ToLower(module)]; d != "" {
 		return d
 	}
@@ -118,7 +118,7 @@ func (m *manifest) missing(have []requirement, tests []string) []requirement {
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		if dist := distFor(name); !given[dist] {
+		if dist := Distribution(name); !given[dist] {
 			out = append(out, m.find(dist, wanted[name])...)
 		}
 	}

@@ -366,7 +366,7 @@ func (e *repair) module(match []string) (string, bool) {
 	if slices.Contains(stdlib, name) || e.m.ownModules()[name] {
 		return "", false
 	}
-	dist := cmp.Or(webDists[name], distFor(name))
+	dist := cmp.Or(webDists[name], Distribution(name))
 	if found := e.m.find(dist, "repair"); len(found) > 0 {
 		line := found[0].line
 		if !isLocal(line) {
@@ -389,7 +389,7 @@ func (e *repair) submodule(match []string) (string, bool) {
 		}
 		return e.develop(nil)
 	}
-	if !strings.Contains("\n"+e.r.Lock, "\n"+distFor(match[1])+"==") {
+	if !strings.Contains("\n"+e.r.Lock, "\n"+Distribution(match[1])+"==") {
 		return "", false
 	}
 	return e.earlier(nil)

@@ -323,7 +323,7 @@ func (s *serving) imported(have []requirement, named bool) []requirement {
 				if !slices.Contains(stdlib, name) && !s.holds(s.app.root, name) && !s.holds(s.dir, name) && !s.holds(folderOf(f.path), name) {
 					dist := webDists[name]
 					if dist == "" {
-						dist = distFor(name)
+						dist = Distribution(name)
 					}
 					add(dist, f.path)
 				}

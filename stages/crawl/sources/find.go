@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/internal/blob"
 	"github.com/benchmint/benchmint/internal/config"
 	"github.com/benchmint/benchmint/internal/github"
+	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
 )
 
@@ -37,15 +38,15 @@ type findings map[string]finds
 
 // finds are the repositories of one entry, in order.
 type finds struct {
-	Names []string `json:"names"`
+	Names []string `json:"names,omitempty"`
 	Asked string   `json:"asked"` // YYYY-MM-DD
+	// Projects are those of PyPI that were asked for, by normal name.
+	Projects map[string]project `json:"projects,omitempty"`
 }
-
-const findingsFile = "found.json"
 
 func readFindings(dir string) (findings, error) {
 	f := findings{}
-	b, err := os.ReadFile(filepath.Join(dir, findingsFile))
+	b, err := os.ReadFile(filepath.Join(dir, store.FoundFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
@@ -53,7 +54,7 @@ func readFindings(dir string) (findings, error) {
 		err = json.Unmarshal(b, &f)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading what searches found: %s: %w", filepath.Join(dir, findingsFile), err)
+		return nil, fmt.Errorf("reading what searches found: %s: %w", filepath.Join(dir, store.FoundFile), err)
 	}
 	return f, nil
 }
@@ -66,7 +67,7 @@ func (f findings) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return blob.WriteFile(filepath.Join(dir, findingsFile), append(b, '\n'))
+	return blob.WriteFile(filepath.Join(dir, store.FoundFile), append(b, '\n'))
 }
 
 // find is every repository of the configuration: those that it names, and those that its
@@ -115,6 +116,10 @@ func (f *Finder) foundBy(ctx context.Context, src config.Source, known findings)
 			return nil, schemas.Gates{}, &RefusedError{Err: err}
 		}
 		return listed, schemas.Gates{}, nil
+	}
+	if !src.PyPI.IsZero() {
+		listed, err := f.foundOnPyPI(ctx, src, known)
+		return listed, schemas.Gates{}, err
 	}
 	search := src.Search
 	key := "search " + search.String()

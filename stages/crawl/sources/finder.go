@@ -26,6 +26,9 @@ type Finder struct {
 	// beginning of their addresses.
 	GitHub *github.Library
 	Server string
+	// Index answers for projects of PyPI; Distribution is the project that a module comes from.
+	Index        Index
+	Distribution func(module string) string
 	// Again says that searches are asked again, and that windows only grow: each begins at
 	// the day in Starts, by the source's ID.
 	Again  bool

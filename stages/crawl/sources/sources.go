@@ -1,6 +1,6 @@
 // Package sources finds the repositories of a run, looks them up before it begins, and opens
-// them when a stage asks: those that a configuration names, those that its searches and lists
-// find, and of these what exact selections (--only) name.
+// them when a stage asks: those that a configuration names, those that its searches, lists and
+// projects of PyPI stand for, and of these what exact selections (--only) name.
 //
 // A Finder makes a Set, as "sources: [{git: ./widget}, {search: {language: python}}]" becomes
 // widget and, say, a hundred repositories on GitHub. The package never decides which of them is
