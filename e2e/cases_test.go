@@ -266,7 +266,8 @@ func (b *bench) graded(t *testing.T, dataset, name, predictions string) []score.
 	return lines
 }
 
-// forms: a right patch passes in each form that an agent writes it in.
+// forms: a right patch passes in each form that an agent writes it in. TestAnswer of internal/patch
+// reads each of them; without -all-samples three are graded.
 func (b *bench) forms(t *testing.T, row output.Row) {
 	repo := filepath.Join(b.dir, "repos", "case-forms-python")
 	files := strings.SplitAfter(strings.ReplaceAll(row.Patch, "diff --git", "\x00diff --git"), "\x00")[1:]
@@ -286,6 +287,11 @@ func (b *bench) forms(t *testing.T, row output.Row) {
 		"a byte order mark":              "\ufeff" + row.Patch,
 		"a byte order mark in a fence":   "```diff\n\ufeff" + row.Patch + "```\n",
 		"the last line end lost, fenced": "```diff\n" + strings.TrimRight(row.Patch, " \n") + "\n```",
+	}
+	if !*allSamples {
+		maps.DeleteFunc(forms, func(name, _ string) bool {
+			return name != "two fences" && name != "tags of a prompt" && name != "a series of mails"
+		})
 	}
 	var lines strings.Builder
 	want, got, why := map[string]schemas.Verdict{}, map[string]schemas.Verdict{}, map[string]string{}

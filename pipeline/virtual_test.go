@@ -261,11 +261,11 @@ func TestFirstTaskComesEarly(t *testing.T) {
 // TestFirstTaskOfQuickStages: engine, test 9, where claims are taken ahead of time.
 func TestFirstTaskOfQuickStages(t *testing.T) {
 	t.Parallel()
-	for _, slots := range []int{1, 4, 16} {
+	for slots, items := range map[int]int{1: 200, 4: 400, 16: 1000} {
 		synctest.Test(t, func(t *testing.T) {
 			s, out, start, j := virtual(t), &sink{}, time.Now(), newJournal()
 			flow := pipeline.Expand(pipeline.New[word](), "words", pipeline.Expander[word, word](expand(fields)), pipeline.Options{})
-			const stages, items = 6, 1000
+			const stages = 6
 			for i := range stages {
 				flow = pipeline.Then(flow, fmt.Sprint("s", i), pipeline.Stage[word, word](then(func(_ context.Context, in word) (word, error) {
 					time.Sleep(time.Millisecond)

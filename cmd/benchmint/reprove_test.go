@@ -187,7 +187,7 @@ func reproofOutcomes(t *testing.T, b *reproofBench) {
 			r.FailToPass = output.List{"tests/test_gears.py::test_teeth"} // it passes without the solution
 		}
 	})
-	often := []string{task7, "--gold", "20", "--nop", "1", "--forged", "1", "--clock", "own", "-j", "2"}
+	often := []string{task7, "--gold", "10", "--nop", "1", "--forged", "1", "--clock", "own", "-j", "2"}
 	once := []string{task8, task9, task10, "--gold", "2", "--nop", "1", "--forged", "1", "--clock", "own,+800d", "-j", "2"}
 	b.reprove(0, often...)
 	code, first := b.reprove(0, once...)

@@ -35,11 +35,13 @@ import (
 )
 
 // setup gives every script a home and a cache of its own: nothing is left on the
-// machine, and nothing of it decides a result. Caches that fills make are those of all tests.
+// machine, and nothing of it decides a result. Caches that fills make and copies of
+// toolchains are those of all tests.
 func setup(env *testscript.Env) error {
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
-	if err := environmenttest.ShareCaches(filepath.Join(env.WorkDir, "cache", "benchmint", "sandbox")); err != nil {
+	cache := filepath.Join(env.WorkDir, "cache", "benchmint")
+	if err := errors.Join(environmenttest.ShareCaches(filepath.Join(cache, "sandbox")), environmenttest.ShareToolchains(cache)); err != nil {
 		return err
 	}
 	env.Setenv("NO_COLOR", "1")
@@ -563,7 +565,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(path, args[2:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
-	for _, name := range append([]string{"HOME", "XDG_CACHE_HOME", "PATH", "TMPDIR", "NO_COLOR", "BENCHMINT_FILTERS_LABELS", "BENCHMINT_FILTERS_MODIFIES_ONLY", "BENCHMINT_FILTERS_THIN", "BENCHMINT_RELEASE_DATES"}, passed...) {
+	for _, name := range append([]string{"HOME", "XDG_CACHE_HOME", "PATH", "TMPDIR", "NO_COLOR", "BENCHMINT_FILTERS_LABELS", "BENCHMINT_FILTERS_MODIFIES_ONLY", "BENCHMINT_FILTERS_THIN", "BENCHMINT_PROOF_RUNS", "BENCHMINT_PROOF_HUNKS", "BENCHMINT_RELEASE_DATES"}, passed...) {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())

@@ -51,6 +51,20 @@ func ShareCaches(dir string) error {
 	return os.Symlink(filepath.Join(cache, name), filepath.Join(dir, "bwrap", name))
 }
 
+// ShareToolchains gives a program whose cache folder is dir the copies of toolchains that tests of this machine share: a
+// script whose own are empty copies an interpreter and compiles its library. One that looks at them removes the link first.
+func ShareToolchains(dir string) error {
+	cache, err := dockertest.Dir()
+	if err != nil {
+		return err
+	}
+	shared := filepath.Join(cache, "toolchains")
+	if err := errors.Join(os.MkdirAll(shared, 0o755), os.MkdirAll(dir, 0o755)); err != nil {
+		return err
+	}
+	return os.Symlink(shared, filepath.Join(dir, "toolchains"))
+}
+
 // Bubblewrap is a sandbox whose layers are gone with the test.
 func Bubblewrap(t testing.TB) sandbox.Sandbox {
 	t.Helper()

@@ -1,6 +1,8 @@
 package bwrap
 
 import (
+	"time"
+
 	"github.com/benchmint/benchmint/internal/sandbox"
 	"github.com/benchmint/benchmint/internal/sandbox/watch"
 )
@@ -16,7 +18,11 @@ type watchdog struct {
 
 // watch looks until done is closed and reports the first limit that was passed.
 func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
-	watch.Loop(done, w.cheap, w.dear, w.written.Urgent, stop)
+	var pace time.Duration = watch.Seldom
+	if w.group.dirs["pids"] == "" || w.group.dirs["memory"] == "" {
+		pace = watch.Often
+	}
+	watch.Loop(done, w.cheap, w.dear, pace, w.written.Urgent, stop)
 }
 
 func (w *watchdog) cheap() sandbox.End {

@@ -75,8 +75,12 @@ func groupsOf(pid int, id string) map[string]string {
 
 // watch looks until done is closed and reports the first limit that was passed.
 func (w *watchdog) watch(done <-chan struct{}, stop func(sandbox.End)) {
+	var pace time.Duration = watch.Seldom
+	if w.written == nil || w.groups == nil {
+		pace = watch.Often
+	}
 	urgent := func() bool { return w.written != nil && w.written.Urgent() }
-	watch.Loop(done, w.cheap, w.dear, urgent, stop)
+	watch.Loop(done, w.cheap, w.dear, pace, urgent, stop)
 }
 
 // dear walks what was written, and counts processes where no control group does.

@@ -165,10 +165,18 @@ const Pace = 50 * time.Millisecond
 // longest is how long the dear look waits at most, however long the last one took.
 const longest = time.Second
 
+// Often and Seldom are how many times the time that a dear look takes pass until the next one:
+// it costs a tenth or a hundredth of the time. Often is for limits that nothing else holds, and
+// that no urgent look precedes: memory and processes without a control group.
+const (
+	Often  = 10
+	Seldom = 100
+)
+
 // Loop looks until done is closed and reports the first limit that was passed. The
-// dear look is taken so seldom that it costs a tenth of the time, or once a second where
-// it takes longer; and at once where urgent says so.
-func Loop(done <-chan struct{}, cheap, dear func() sandbox.End, urgent func() bool, stop func(sandbox.End)) {
+// dear look waits times as long as the last one took, or a second where that is less;
+// and is taken at once where urgent says so.
+func Loop(done <-chan struct{}, cheap, dear func() sandbox.End, times time.Duration, urgent func() bool, stop func(sandbox.End)) {
 	var took time.Duration // by the last dear look
 	var last time.Time     // when it ended
 	for {
@@ -181,7 +189,7 @@ func Loop(done <-chan struct{}, cheap, dear func() sandbox.End, urgent func() bo
 			stop(end)
 			return
 		}
-		if time.Since(last) < min(10*took, longest) && !urgent() {
+		if time.Since(last) < min(times*took, longest) && !urgent() {
 			continue
 		}
 		began := time.Now()

@@ -290,7 +290,7 @@ func TestLoop(t *testing.T) {
 				looks++
 				time.Sleep(takes)
 				return ""
-			}, func() bool { return urgent }, func(sandbox.End) {})
+			}, watch.Often, func() bool { return urgent }, func(sandbox.End) {})
 			time.Sleep(time.Minute)
 			close(done)
 			time.Sleep(takes)
@@ -301,6 +301,29 @@ func TestLoop(t *testing.T) {
 			}
 			if least := 19; urgent && looks < least {
 				t.Errorf("%s: %d looks in a minute, want %d", name, looks, least)
+			}
+		})
+	}
+}
+
+// TestLoopPace: a look that takes little is taken often or seldom.
+func TestLoopPace(t *testing.T) {
+	t.Parallel()
+	for times, want := range map[time.Duration]int{watch.Often: 300, watch.Seldom: 60} {
+		synctest.Test(t, func(t *testing.T) {
+			looks := 0
+			done := make(chan struct{})
+			go watch.Loop(done, func() sandbox.End { return "" }, func() sandbox.End {
+				looks++
+				time.Sleep(10 * time.Millisecond)
+				return ""
+			}, times, func() bool { return false }, func(sandbox.End) {})
+			time.Sleep(time.Minute)
+			close(done)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if looks < want*3/4 || looks > want*2 {
+				t.Errorf("%d times: %d looks in a minute, want about %d", times, looks, want)
 			}
 		})
 	}
