@@ -21,10 +21,11 @@ type editTally struct {
 	repos   map[string]int
 	classes map[string]int
 	verbs   map[string]map[string]int // with their nouns
+	suites  map[string]int            // that a model wrote, by model
 }
 
 func newEditTally() *editTally {
-	return &editTally{figures: make([][]float64, len(editMetrics)), repos: map[string]int{}, classes: map[string]int{}, verbs: map[string]map[string]int{}}
+	return &editTally{figures: make([][]float64, len(editMetrics)), repos: map[string]int{}, classes: map[string]int{}, verbs: map[string]map[string]int{}, suites: map[string]int{}}
 }
 
 // bytesAToken is the estimate of tokens: text in bytes, by four.
@@ -51,6 +52,9 @@ func (t *editTally) add(r Row) {
 	order, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	t.tokens = append(t.tokens, float64(len(order))/bytesAToken)
 	t.repos[r.Repo]++
+	if s := r.Benchmint.Suite; s != nil {
+		t.suites[s.Provider]++
+	}
 	if c := r.Benchmint.Change; c != nil {
 		t.classes[cmp.Or(c.Class, "other")]++
 	}
@@ -171,6 +175,9 @@ func (t *editTally) print(b *bytes.Buffer) {
 	}
 	mean, deviation := meanAndDeviation(t.tokens)
 	fmt.Fprintf(b, "\nTokens of an instruction (bytes / 4): mean %.2f, deviation %.2f.\n", mean, deviation)
+	for _, k := range often(t.suites) {
+		fmt.Fprintf(b, "\nThe tests of %d of the %d edits were written by a model (%s), and judged by rules; `benchmint.suite` marks their rows.\n", t.suites[k], len(t.tokens), k)
+	}
 	fmt.Fprintf(b, "\n| Repository | Edits |\n| --- | ---: |\n")
 	for _, k := range often(t.repos) {
 		fmt.Fprintf(b, "| %s | %d |\n", k, t.repos[k])

@@ -84,10 +84,13 @@ var met = []struct {
 }{
 	{"with a label that is asked for", []string{"classify"}},
 	{"with an environment", []string{"resolve", "provision"}},
-	{"proved", []string{"validate"}},
+	{"proved", []string{suited, "validate"}},
 	{"with a statement", []string{"assess", "describe", documented}},
 	{"in the dataset", []string{exported}},
 }
+
+// suited is the stage that edits without tests alone come to.
+const suited = "suite"
 
 // documented is the stage that libraries alone come to.
 const documented = "document"
@@ -128,7 +131,7 @@ func levels(m Manifest) []level {
 		for _, name := range l.stages {
 			if f, ok := stages[name]; ok {
 				next, in = lost(next, f), true
-				if name == documented {
+				if name == documented || name == suited {
 					next.count -= total(f) - f.Done
 				} else {
 					next.count = f.Done

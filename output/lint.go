@@ -57,6 +57,7 @@ func (f layout) lint(r Row) []Finding {
 	l.unlisted()
 	l.text()
 	l.adequacy()
+	l.suite()
 	l.figures()
 	l.reviews()
 	if !known && r.Benchmint.Kind != "" {
@@ -400,6 +401,18 @@ func (l *linter) label() {
 		if !slices.Contains(schemas.Labels, x.Label) || x.Rule == "" {
 			l.add(RuleLabel, "evidence of rule %[2]q has the unknown label %[1]q", x.Label, x.Rule)
 		}
+	}
+}
+
+// suite: tests that a model wrote are an edit's, say who wrote them, and notice more than half.
+func (l *linter) suite() {
+	s := l.row.Benchmint.Suite
+	switch {
+	case s == nil:
+	case l.row.Benchmint.Kind != schemas.KindEdit || !s.Generated || s.Provider == "" || s.Failing < 1:
+		l.add(RuleField, "suite is %+v in a row of kind %s", *s, l.row.Benchmint.Kind)
+	case s.Noticed > s.Hunks || 2*s.Noticed <= s.Hunks:
+		l.add(RuleField, "suite notices %d of %d hunks", s.Noticed, s.Hunks)
 	}
 }
 

@@ -146,13 +146,15 @@ type Extra struct {
 	Clock        *Clock   `json:"clock,omitempty"` // not of services
 	// P2PFast are the PASS_TO_PASS tests that run a function which the change adds or modifies;
 	// not there where none does or that is not known.
-	P2PFast           []string `json:"p2p_fast,omitempty"`
-	Adequacy          Adequacy `json:"adequacy"`
-	TestsVisible      bool     `json:"tests_visible"`
-	StatementFrom     string   `json:"statement_from"`       // the texts that it was made of, by +: note+body
-	StatementProvider string   `json:"statement_provider"`   // "rules", a model's name, or "hand"
-	WrittenBy         string   `json:"written_by,omitempty"` // "hand": somebody wrote the statement or its interface
-	Thin              bool     `json:"thin"`                 // too little text to go on
+	P2PFast  []string `json:"p2p_fast,omitempty"`
+	Adequacy Adequacy `json:"adequacy"`
+	// Suite says that a model wrote the tests; not there where the change's authors did.
+	Suite             *Suite `json:"suite,omitempty"`
+	TestsVisible      bool   `json:"tests_visible"`
+	StatementFrom     string `json:"statement_from"`       // the texts that it was made of, by +: note+body
+	StatementProvider string `json:"statement_provider"`   // "rules", a model's name, or "hand"
+	WrittenBy         string `json:"written_by,omitempty"` // "hand": somebody wrote the statement or its interface
+	Thin              bool   `json:"thin"`                 // too little text to go on
 	// Review is what a model says of the statement; not there where none was asked.
 	Review *schemas.Review `json:"review,omitempty"`
 	// Reviews are what people say of the task, by who; not there where nobody reviewed it.
@@ -171,6 +173,19 @@ type Extra struct {
 type Clock struct {
 	schemas.Clock
 	Tests map[string]schemas.Status `json:"tests"`
+}
+
+// Suite is a test part that a model wrote, of an edit whose authors wrote none.
+type Suite struct {
+	Generated bool `json:"generated"` // true
+	schemas.Suite
+}
+
+func suiteOf(s schemas.Start) *Suite {
+	if s.Suite == nil {
+		return nil
+	}
+	return &Suite{true, *s.Suite}
 }
 
 // Change is the landed change that a row was made from.
@@ -367,7 +382,7 @@ func RowOf(t Task, base Base) Row {
 			Causes: causes(t.Proof), BaselineB: baselineB(t.Proof), SkipToPass: sorted(t.Proof.List(schemas.SkipToPass)),
 			Quarantined: sorted(t.Proof.List(schemas.Quarantined)), QuarantinedIn: quarantinedIn(t.QuarantinedIn), Vanished: sorted(t.Proof.List(schemas.Vanished)),
 			UnstableIDs: sorted(t.Proof.List(schemas.UnstableID)), SolutionFile: sorted(t.Proof.List(schemas.SolutionFile)), SolutionName: sorted(t.Proof.List(schemas.SolutionName)),
-			Clock: clockOf(t.Proof), P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy),
+			Clock: clockOf(t.Proof), P2PFast: fast(t.Adequacy, t.Proof.List(schemas.P2P)), Adequacy: adequacy(t.Adequacy), Suite: suiteOf(t.Start),
 			StatementFrom: strings.Join(t.Statement.From, "+"), StatementProvider: t.Statement.Provider, WrittenBy: t.Statement.WrittenBy, Thin: t.Statement.Thin, Review: t.Statement.Review, Reviews: t.Reviews,
 			Leaks: t.Proof.Leaks, Provenance: some(t.Provenance),
 		},

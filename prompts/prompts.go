@@ -22,7 +22,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-//go:embed frame.txt describe classify notes review repair lazy requests
+//go:embed frame.txt describe classify notes review repair lazy requests suite
 var files embed.FS
 
 // frame is what all prompts say alike.

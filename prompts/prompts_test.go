@@ -68,6 +68,7 @@ func TestExamples_pass_their_own_schema(t *testing.T) {
 	examples(t, Repair)
 	examples(t, Lazy)
 	examples(t, Requests)
+	examples(t, Suite)
 }
 
 func examples[In, Answer any](t *testing.T, p Prompt[In, Answer]) {

@@ -57,3 +57,35 @@ type ProposedCase struct {
 	Body       json.RawMessage            `json:"body"`
 	Encoding   string                     `json:"encoding"`
 }
+
+// Suite asks for the tests of a change that has none.
+var Suite = Prompt[SuiteInput, SuiteAnswer]{"suite", files}
+
+// SuiteInput is what a model may use to write tests. Its texts are cut.
+type SuiteInput struct {
+	Repository string   `json:"repository"`
+	Language   string   `json:"language"`
+	Path       string   `json:"path"` // of the file that is asked for
+	Subject    string   `json:"subject"`
+	Body       string   `json:"body,omitempty"`
+	Commits    []string `json:"commits,omitempty"` // subjects, oldest first
+	Change     string   `json:"change"`            // a diff of the code
+	BaseCode   string   `json:"base_code,omitempty"`
+	TestFiles  []string `json:"test_files,omitempty"`
+	Style      string   `json:"style,omitempty"`     // how one of them begins
+	Forbidden  []string `json:"forbidden,omitempty"` // names that only the solution has, and the commits do not say
+	Fault      string   `json:"fault,omitempty"`     // what was wrong with the file that was written before
+}
+
+// SuiteAnswer is a test file.
+type SuiteAnswer struct {
+	Content    string       `json:"content"`
+	Tests      []TestedWish `json:"tests"`
+	Suspicious bool         `json:"suspicious"`
+}
+
+// TestedWish is a test function, and what of the commits' wish it tests.
+type TestedWish struct {
+	Name      string `json:"name"`
+	Behaviour string `json:"behaviour"`
+}

@@ -86,6 +86,12 @@ const (
 	Vacuous       Reason = "validate/vacuous"
 
 	ThinStatement  Reason = "describe/thin"
+	SuiteBroken    Reason = "suite/broken"
+	SuitePasses    Reason = "suite/passes_at_base"
+	SuiteRed       Reason = "suite/fails_at_solution"
+	SuiteFlaky     Reason = "suite/flaky"
+	SuiteNarrow    Reason = "suite/too_narrow"
+	SuiteOverfit   Reason = "suite/over_fitted"
 	NothingSaid    Reason = "describe/nothing_said"
 	NoneNoticing   Reason = "describe/unnoticed"
 	FewNoticing    Reason = "describe/few_noticed"
@@ -133,7 +139,7 @@ var Reasons = []ReasonText{
 	{OffTopic, "the repository has a topic of filters.topics_not (tutorials, lists, examples)", "take the topic off the list"},
 	{Untested, "the root of the repository shows no tests, and filters.tests is on", "turn filters.tests off: tests may lie deeper"},
 	{NoCode, "the change touches no code that ships", "nothing: it is not a feature"},
-	{NoTests, "the change touches no test, nor what tests read; requirements and settings of tests are neither", "nothing: there is no proof without a test"},
+	{NoTests, "the change touches no test, nor what tests read; requirements and settings of tests are neither", "nothing: there is no proof without a test; of an edit, suite.write has a model write some"},
 	{MixedManifest, "a manifest changes for tests and for code in one hunk", "nothing: what is for tests and what for code cannot be told apart"},
 	{Submodule, "a submodule moves with the change, or its tests need what is in one", "vendor the submodule, or leave it out"},
 	{LFSPointer, "a file that the change needs is a Git LFS pointer", "fetch the LFS objects and run again"},
@@ -176,6 +182,12 @@ var Reasons = []ReasonText{
 	{BuildProcs, "building the environment needs more processes than sandbox.processes", "raise the limit"},
 	{BuildDisk, "building the environment writes more than sandbox.disk", "raise the limit"},
 	{BuildOutput, "building the environment prints more than sandbox.output", "raise the limit"},
+	{SuiteBroken, "the suite that a model wrote does not parse, holds no test, says of a test not what it tests, or does not load in the solution", "see the fault in show; another model, or more suite.tries"},
+	{SuitePasses, "every test of the suite that a model wrote passes without the change", "see the fault in show; another model, or more suite.tries"},
+	{SuiteRed, "a test of the suite that a model wrote does not pass in the solution", "see the fault in show; another model, or more suite.tries"},
+	{SuiteFlaky, "the suite that a model wrote does not say the same in three runs of the solution", "see the fault in show; another model, or more suite.tries"},
+	{SuiteNarrow, "the suite that a model wrote notices half of the hunks or less when they are taken back one by one, or less than filters.min_noticed", "see the fault in show; another model, or more suite.tries"},
+	{SuiteOverfit, "the suite that a model wrote needs names or texts of the solution that the commits do not give, or reads the source of the solution", "see the fault in show; another model, or more suite.tries"},
 	{NoF2P, "no test fails before the change and passes after it", "nothing: the tests do not tell the states apart"},
 	{RegressionR, "a test passes in every start run and fails in every solution run", "look at the environment first, then at the change"},
 	{Unnameable, "tests need a name that neither the author's text nor a definition gives", "nothing: a solver cannot know the name"},

@@ -71,7 +71,23 @@ type Start struct {
 	Group *Group `json:"group,omitempty"`
 	// Deploy is set for the environment variant of a service task.
 	Deploy *Deploy `json:"deploy,omitempty"`
+	// Suite says who wrote the test part of an edit; nil where its authors did.
+	Suite *Suite `json:"suite,omitempty"`
 }
+
+// Suite is a test part that a model wrote, and what it was judged by.
+type Suite struct {
+	Provider string `json:"provider"` // the model's name
+	Prompt   string `json:"prompt"`   // name and hash of the prompt that was asked
+	Tries    int    `json:"tries"`    // answers until this one, itself included
+	Tests    int    `json:"tests"`    // of the suite; Failing of them fail at the base, and all pass at the solution
+	Failing  int    `json:"failing"`
+	Hunks    int    `json:"hunks"`   // of the code part that were taken back one by one
+	Noticed  int    `json:"noticed"` // of Hunks
+}
+
+// WantsSuite reports whether an edit has no test part, and a model is to write one.
+func (s Start) WantsSuite() bool { return s.Kind == KindEdit && s.TestPatch == "" }
 
 // TestsVisible reports whether the tests are in the base: a solver has them.
 func (s Start) TestsVisible() bool { return s.Kind == KindLibrary }
@@ -251,6 +267,10 @@ type Provisioned struct {
 	StartID     string      `json:"start_id"`
 	Start       Digest      `json:"start"` // input digest: one environment serves many starts
 	Environment Environment `json:"environment"`
+	// WantsSuite is of a start without a test part; Tested is that start with the suite that a model
+	// wrote, once it did.
+	WantsSuite bool   `json:"wants_suite,omitempty"`
+	Tested     *Start `json:"tested,omitempty"`
 }
 
 // ID is the instance ID.

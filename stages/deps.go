@@ -33,6 +33,7 @@ import (
 	"github.com/benchmint/benchmint/stages/pair"
 	"github.com/benchmint/benchmint/stages/provision"
 	"github.com/benchmint/benchmint/stages/resolve"
+	"github.com/benchmint/benchmint/stages/suite"
 	"github.com/benchmint/benchmint/stages/survey"
 	"github.com/benchmint/benchmint/stages/validate"
 )
@@ -44,6 +45,7 @@ type Repos interface {
 	crawl.Repositories
 	link.Repos
 	mask.Repos
+	suite.Repos
 }
 
 // Forge is GitHub, as the stages ask it.
@@ -68,6 +70,8 @@ type Deps struct {
 	Libraries   bool             // the same of libraries
 	Maskers     []masks.Language // all of which code can be masked
 	Classify    classify.Config
+	Suites      bool // edits without tests are taken, and a model writes their tests
+	Suite       suite.Config
 	Validate    validate.Config
 	Assess      assess.Config
 	Describe    describe.Config
@@ -115,6 +119,7 @@ type parts struct {
 	classifier   *classify.Classifier
 	validator    *validate.Validator
 	assessor     *assess.Assessor
+	noticer      *assess.Assessor // of suites that a model writes
 }
 
 // environments is what the results of the stages that make environments depend on.
@@ -166,8 +171,20 @@ func newParts(d Deps) (p *parts, err error) {
 	if p.validator, err = validate.New(runs, d.Validate); err != nil {
 		return nil, err
 	}
+	if p.noticer, err = assess.New(runs, d.hunks()); err != nil {
+		return nil, err
+	}
 	p.assessor, err = assess.New(runs, d.Assess)
 	return p, err
+}
+
+// hunks is how suites that a model writes are assessed: as proofs are, and also where those are not.
+func (d Deps) hunks() assess.Config {
+	c := d.Assess
+	if c.MaxHunks == 0 {
+		c.MaxHunks = assess.Default().MaxHunks
+	}
+	return c
 }
 
 // wanting are the sources that want tasks of a stage's kind.
@@ -218,7 +235,11 @@ func (p *parts) harvest(f pipeline.Flow[schemas.Crawled]) pipeline.Flow[schemas.
 }
 
 func (p *parts) pair(f pipeline.Flow[schemas.Crawled]) pipeline.Flow[schemas.Change] {
-	return pipeline.Expand(f, Pair, pair.New(p.Repos, p.Forge), p.options(Pair, pair.Version, nil))
+	var settings any
+	if p.Suites {
+		settings = "untested"
+	}
+	return pipeline.Expand(f, Pair, pair.New(p.Repos, p.Forge, p.Suites), p.options(Pair, pair.Version, settings))
 }
 
 func (p *parts) link(stage string, f pipeline.Flow[schemas.Change]) pipeline.Flow[schemas.Start] {
@@ -260,13 +281,30 @@ func (p *parts) classify(f pipeline.Flow[schemas.Start]) pipeline.Flow[schemas.L
 }
 
 func (p *parts) resolve(f pipeline.Flow[schemas.Labelled]) pipeline.Flow[schemas.Resolved] {
-	resolver := resolve.New(p.Builder, p.projects, p.records, p.Blobs)
+	resolver := resolve.New(p.Builder, p.projects, p.records.Made(), p.Blobs)
 	return pipeline.Then(f, Resolve, resolver, p.options(Resolve, resolve.Version, p.environments))
 }
 
 func (p *parts) provision(f pipeline.Flow[schemas.Resolved]) pipeline.Flow[schemas.Provisioned] {
-	provisioner := provision.New(p.Builder, p.projects, p.records, p.SandboxKind)
+	provisioner := provision.New(p.Builder, p.projects, p.records.Made(), p.SandboxKind)
 	return pipeline.Share(f, Provision, provisioner, p.options(Provision, provision.Version, p.environments))
+}
+
+func (p *parts) suite(f pipeline.Flow[schemas.Provisioned]) pipeline.Flow[schemas.Provisioned] {
+	settings := struct {
+		suite.Config
+		Hunks  int
+		Model  *llm.Settings `json:",omitempty"`
+		Prompt string        `json:",omitempty"`
+	}{Config: p.Suite, Hunks: p.hunks().MaxHunks}
+	if p.Models != nil {
+		settings.Model, settings.Prompt = &p.model.Settings, prompts.Suite.Hash()
+	}
+	writer := suite.New(suite.Outside{
+		Records: p.records.Made(), States: p.trees, Repos: p.Repos, Blobs: p.Blobs, Model: p.model, Noticer: p.noticer,
+		Runs: testrun.Outside{Builder: p.Builder}, Names: suite.Names{Ungiven: describe.Ungiven, Hidden: describe.Hidden},
+	}, p.Suite)
+	return pipeline.Then(f, Suite, writer, p.options(Suite, suite.Version, settings))
 }
 
 func (p *parts) validate(f pipeline.Flow[schemas.Provisioned]) pipeline.Flow[schemas.Proof] {

@@ -94,9 +94,31 @@ func (r *Records) ReleaseNotes(repo, release string) ([]schemas.Note, error) {
 	return out, nil
 }
 
-// Start is the start with this instance ID, of whatever kind: what the first stage of all
-// kinds was given.
+// Start is the start with this instance ID, of whatever kind, with the suite that was written for it.
 func (r *Records) Start(id string) (schemas.Start, error) {
+	s, err := r.Made().Start(id)
+	if err != nil || !s.WantsSuite() {
+		return s, err
+	}
+	p, err := record[schemas.Provisioned](r, Suite, id)
+	if err == nil && p.Tested == nil {
+		err = missing(Suite, id, nil)
+	}
+	if err != nil {
+		return s, err
+	}
+	return *p.Tested, nil
+}
+
+// Made are the records as the stages up to Suite see them: a start is as it was made.
+func (r *Records) Made() Made { return Made{r} }
+
+// Made gives starts as they were made.
+type Made struct{ *Records }
+
+// Start is what the first stage of all kinds was given.
+func (m Made) Start(id string) (schemas.Start, error) {
+	r := m.Records
 	var s schemas.Start
 	raw, ok, err := r.Inputs(FirstCommon, id)
 	if err != nil || !ok {

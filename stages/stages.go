@@ -17,6 +17,7 @@ import (
 	"github.com/benchmint/benchmint/stages/mask"
 	"github.com/benchmint/benchmint/stages/provision"
 	"github.com/benchmint/benchmint/stages/resolve"
+	"github.com/benchmint/benchmint/stages/suite"
 )
 
 // The stages; the table says what each does.
@@ -33,6 +34,7 @@ const (
 	Classify  = "classify"
 	Resolve   = "resolve"
 	Provision = "provision"
+	Suite     = "suite"
 	Validate  = "validate"
 	Assess    = "assess"
 	Describe  = "describe"
@@ -98,6 +100,8 @@ var table = []row{
 	{Resolve, "", needs{CPU, Sandbox, ends.Registry}, func(d Deps) time.Duration { return resolve.Timeout(d.limits()) }},
 	// A key: its environment, built once and tried.
 	{Provision, "", needs{CPU, Sandbox, ends.Registry}, func(d Deps) time.Duration { return provision.Timeout(d.limits()) }},
+	// An edit without tests, in its environment: tests that a model writes, judged by rules.
+	{Suite, schemas.KindEdit, needs{CPU, Sandbox}, func(d Deps) time.Duration { return d.Suite.Timeout(d.hunks().MaxHunks) }},
 	// A start in its environment: the proof.
 	{Validate, "", needs{CPU, Sandbox}, func(d Deps) time.Duration { return d.Validate.Timeout() }},
 	// A proof: how much of the patch its tests notice.
@@ -134,7 +138,10 @@ func New(d Deps) (*pipeline.Plan, error) {
 		p.mask(Mask, p.cut(wanting(Cut, crawled))),
 		p.mask(Strip, p.survey(wanting(Survey, crawled))),
 	)
-	proved := p.validate(p.provision(p.resolve(p.classify(starts))))
+	provisioned := p.provision(p.resolve(p.classify(starts)))
+	written := p.suite(pipeline.Where(provisioned, suite.Wanted))
+	tested := pipeline.Where(provisioned, func(e schemas.Provisioned) bool { return !suite.Wanted(e) })
+	proved := p.validate(pipeline.Merge(tested, written))
 	described := p.describe(p.assess(proved))
 	documented := p.document(pipeline.Where(described, document.Wanted))
 	others := pipeline.Where(described, func(s schemas.Statement) bool { return !document.Wanted(s) })

@@ -84,6 +84,30 @@ func TestRecordsJoinWhatStagesLeft(t *testing.T) {
 	}
 }
 
+// TestStartWithItsSuite: stages behind Suite see a start with the suite that was written for it, and
+// those before it never do.
+func TestStartWithItsSuite(t *testing.T) {
+	t.Parallel()
+	s := shelf{}
+	start := schemas.Start{ChangeID: "acme__widget-e1", Kind: schemas.KindEdit}
+	s.put(t, schemas.Step{Stage: FirstCommon, Key: start.ID(), State: schemas.StepDone}, start)
+	r := NewRecords(s)
+	if _, err := r.Start(start.ID()); err == nil {
+		t.Error("a start that wants a suite has none, and is taken")
+	}
+	tested := start
+	tested.TestPatch, tested.Suite = "sha256:1", &schemas.Suite{Provider: "small"}
+	s.put(t, schemas.Step{Stage: Suite, Key: start.ID(), State: schemas.StepDone}, nil, schemas.Provisioned{StartID: start.ID(), WantsSuite: true, Tested: &tested})
+	for name, tc := range map[string]struct {
+		of   func(string) (schemas.Start, error)
+		want schemas.Start
+	}{"behind": {r.Start, tested}, "before": {r.Made().Start, start}} {
+		if got, err := tc.of(start.ID()); err != nil || !cmp.Equal(got, tc.want) {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, cmp.Diff(tc.want, got))
+		}
+	}
+}
+
 // TestOrderIsThePlan: the list that verbs and documents use is the list that runs.
 func TestOrderIsThePlan(t *testing.T) {
 	t.Parallel()
@@ -149,7 +173,7 @@ func TestEveryStageEnds(t *testing.T) {
 		if o.Timeout <= 0 || o.Budget.Tries <= 0 || o.Budget.Wait <= 0 {
 			t.Errorf("%s: %+v", stage, o)
 		}
-		want := slices.Contains([]string{Resolve, Provision, Validate, Assess, Document, Survey, Cut, Mask}, stage)
+		want := slices.Contains([]string{Resolve, Provision, Suite, Validate, Assess, Document, Survey, Cut, Mask}, stage)
 		if got := slices.Contains(r.needs, Sandbox); got != want {
 			t.Errorf("%s needs a sandbox: %t", stage, got)
 		}

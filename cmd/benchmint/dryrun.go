@@ -29,6 +29,7 @@ type forecast struct {
 	// Services are the sources of which services would be made: to know their groups they have to
 	// be started, which a dry run does not.
 	Services int `json:"services,omitempty"`
+	suites   int // of Prove that want one
 	// GitHub is what GitHub would be asked: what the dry run asked is not in it.
 	GitHub *github.Bill `json:"github,omitempty"`
 	// Model is what a model would be asked.
@@ -86,7 +87,7 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		if err != nil {
 			return err
 		}
-		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove), groups)
+		b := price(c, len(f.Prove)+f.Rejected[schemas.OtherLabel], len(f.Prove), groups, f.suites)
 		f.Model = &b
 	}
 	if err := f.print(p.github, c, len(repos.All())); err != nil {
@@ -152,6 +153,13 @@ func forecastOf(ctx context.Context, w *world, c *config.Config, dry *store.Stor
 			f.Settled++
 		} else {
 			f.Prove = append(f.Prove, l.Key)
+			start, err := stages.NewRecords(dry).Made().Start(l.Key)
+			if err != nil {
+				return f, err
+			}
+			if start.WantsSuite() {
+				f.suites++
+			}
 		}
 	}
 	if middle, ok, err := middleTime(real); err != nil {
@@ -224,8 +232,11 @@ func (f forecast) print(h *hub, c *config.Config, sources int) error {
 	}
 	if f.Model != nil {
 		services := ""
+		if f.Model.Suites > 0 {
+			services = fmt.Sprintf(", %d for suites of edits without tests", f.Model.Suites)
+		}
 		if f.Model.Requests > 0 {
-			services = fmt.Sprintf(", %d for requests of services (one for each group)", f.Model.Requests)
+			services += fmt.Sprintf(", %d for requests of services (one for each group)", f.Model.Requests)
 		}
 		t.line("  estimated cost: at most %s to %s for labels, statements and reviews%s, and %s to mend environments (one for two tasks): about $%.4f of $%.2f (model.max_cost); labels are here as the rules give them",
 			plural(f.Model.Questions, "question"), c.Model.Name, services, fmt.Sprint(f.Model.Repairs), f.Model.Cost, c.Model.MaxCost)

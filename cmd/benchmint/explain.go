@@ -37,6 +37,7 @@ type explanation struct {
 	Repairs    []schemas.Repair   `json:"repairs,omitempty"`
 	Rivals     []schemas.Rival    `json:"rivals,omitempty"`
 	Asked      *schemas.Asked     `json:"asked,omitempty"` // what a model proposed for the cases of a service
+	Suite      *schemas.Suite     `json:"suite,omitempty"` // of an edit whose tests a model wrote
 	ByHand     []string           `json:"by_hand,omitempty"`
 	Override   []string           `json:"override,omitempty"` // YAML that a person may complete
 }
@@ -128,6 +129,9 @@ func (s *shelf) explain(i *item) explanation {
 	if i.Cut != nil && i.Cut.Group != nil {
 		e.Asked = i.Cut.Group.Asked
 	}
+	if i.start != nil {
+		e.Suite = i.start.Suite
+	}
 	e.ByHand, e.Override = byHand(i), overrideOf(e)
 	return e
 }
@@ -205,6 +209,9 @@ func (e explanation) print(to *terminal, i *item) error {
 	t.withdrawn(i)
 	t.transitions(e.FailToPass, to.verbose)
 	t.timeBound(e, to.verbose)
+	if x := e.Suite; x != nil {
+		t.line("\nThe tests were written by %s (answer %d): %d of %d fail at the base; they notice %d of %d hunks", visible(x.Provider), x.Tries, x.Failing, x.Tests, x.Noticed, x.Hunks)
+	}
 	if len(e.Evidence)+len(e.Repairs) > 0 {
 		t.line("\nThe recipe rests on")
 	}

@@ -301,6 +301,13 @@ func (i *item) read(step schemas.Step) error {
 		err := json.Unmarshal(raw, &p)
 		i.env = &p.Environment
 		return err
+	case stages.Suite:
+		var p schemas.Provisioned
+		err := json.Unmarshal(raw, &p)
+		if p.Tested != nil {
+			i.start = p.Tested
+		}
+		return err
 	case stages.Validate:
 		i.proof = new(schemas.Proof)
 		return json.Unmarshal(raw, i.proof)

@@ -178,7 +178,7 @@ func (m *models) setBudget(ctx context.Context, c *config.Config, s *store.Store
 	if err != nil || useless == "" && c.Model.MaxCost != 0 && c.Model.MaxCost <= was.Cap {
 		return err
 	}
-	for _, stage := range []string{stages.Survey, stages.Classify, stages.Resolve, stages.Provision, stages.Describe} {
+	for _, stage := range []string{stages.Survey, stages.Classify, stages.Resolve, stages.Provision, stages.Suite, stages.Describe} {
 		steps, err := s.Steps(stage)
 		if err != nil {
 			return err
@@ -237,6 +237,12 @@ const (
 	tokensRequests = 2500
 )
 
+// The same of a suite: at most 38 KiB of the change, the code before it and the tests' style.
+const (
+	tokensEdit  = 6000
+	tokensSuite = 1200
+)
+
 // tasksPerRepair is how many tasks there are for each recipe that a model is asked to mend, as
 // it was measured: half a repair a task.
 const tasksPerRepair = 2
@@ -246,19 +252,20 @@ type bill struct {
 	Questions int     `json:"questions"`          // labels, statements and reviews: no more than these
 	Repairs   int     `json:"repairs"`            // of environments, beside them: an estimate
 	Requests  int     `json:"requests,omitempty"` // questions for requests of services, beside them: one for each group
+	Suites    int     `json:"suites,omitempty"`   // questions for suites of edits without tests, beside them: no more than these
 	Cost      float64 `json:"cost"`               // dollars, of all
 }
 
 // price estimates what a run asks: a label for each change, where notes of a release share a
 // question; a statement with its review for each that is proved, twice where the first is
-// refused; repairs of recipes; and requests for each group of a service. The dearest rates of the
+// refused; repairs of recipes; requests for each group of a service; and suites for each edit without tests. The dearest rates of the
 // model that is asked first hold.
-func price(c *config.Config, labels, statements, groups int) bill {
+func price(c *config.Config, labels, statements, groups, suites int) bill {
 	p := c.Model.Priced()[c.Model.Name]
-	b := bill{Questions: labels + 4*statements, Repairs: (statements + tasksPerRepair - 1) / tasksPerRepair, Requests: groups}
+	b := bill{Questions: labels + 4*statements, Repairs: (statements + tasksPerRepair - 1) / tasksPerRepair, Requests: groups, Suites: suites * c.Suite.Tries}
 	for _, of := range []struct{ n, in, out int }{
 		{labels, tokensAsked, tokensLabel}, {2 * statements, tokensAsked, tokensStatement}, {2 * statements, tokensAsked, tokensReview},
-		{b.Repairs, tokensBroken, tokensRepair}, {groups, tokensGroup, tokensRequests},
+		{b.Repairs, tokensBroken, tokensRepair}, {groups, tokensGroup, tokensRequests}, {b.Suites, tokensEdit, tokensSuite},
 	} {
 		b.Cost += float64(of.n) * p.Most(llm.Usage{Input: int64(of.in), Output: int64(of.out)})
 	}

@@ -25,7 +25,7 @@ func TestPriceOfRun(t *testing.T) {
 		{0, 1, 0, bill{Questions: 4, Repairs: 1, Cost: (4*3100 + 2*(450+150)*10 + 6004 + 80*10) / 1e6}},
 		{5, 4, 1, bill{Questions: 21, Repairs: 2, Requests: 1, Cost: (21*3100 + (5*80+8*(450+150))*10 + 2*(6004+80*10) + 9000 + 2500*10) / 1e6}},
 	} {
-		if got := price(c, tc.labels, tc.tasks, tc.groups); got.Questions != tc.want.Questions || got.Repairs != tc.want.Repairs || got.Requests != tc.want.Requests || math.Abs(got.Cost-tc.want.Cost) > 1e-12 {
+		if got := price(c, tc.labels, tc.tasks, tc.groups, 0); got.Questions != tc.want.Questions || got.Repairs != tc.want.Repairs || got.Requests != tc.want.Requests || math.Abs(got.Cost-tc.want.Cost) > 1e-12 {
 			t.Errorf("%d labels, %d tasks and %d groups: %+v, want %+v", tc.labels, tc.tasks, tc.groups, got, tc.want)
 		}
 	}
@@ -33,7 +33,7 @@ func TestPriceOfRun(t *testing.T) {
 	c.Model.Prices["small"] = llm.Price{Rates: llm.Rates{Input: 1, Cached: 1, Output: 10}, Tiers: []llm.Tier{
 		{Hours: []llm.Hours{{From: 60, Until: 240}}, Rates: llm.Rates{Input: 2, Cached: 2, Output: 20}}, {Above: 100_000, Rates: llm.Rates{Input: 50, Cached: 50, Output: 50}},
 	}}
-	if got := price(c, 1, 0, 0); math.Abs(got.Cost-(3100*2+80*20)/1e6) > 1e-12 {
+	if got := price(c, 1, 0, 0, 0); math.Abs(got.Cost-(3100*2+80*20)/1e6) > 1e-12 {
 		t.Errorf("at the dear hours: %+v", got)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/stages/export"
 	"github.com/benchmint/benchmint/stages/link"
 	"github.com/benchmint/benchmint/stages/mask"
+	"github.com/benchmint/benchmint/stages/suite"
 	"github.com/benchmint/benchmint/stages/survey"
 	"github.com/benchmint/benchmint/stages/validate"
 )
@@ -38,7 +39,7 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 	return stages.Deps{
 		Repos: repos, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawlConfig(c),
-		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow},
+		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow, Suite: c.Suite.Write},
 		Cut:       cutConfig(c),
 		Mask:      maskConfig(c),
 		Maskers:   plugins.Maskers(),
@@ -46,6 +47,8 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 		Services:  c.Makes(schemas.KindService),
 		Libraries: c.Makes(schemas.KindLibrary),
 		Classify:  classify.Config{Labels: labels(c)},
+		Suites:    c.Suite.Write,
+		Suite:     suite.Config{Tries: c.Suite.Tries, MinNoticed: c.Filters.MinNoticed, Limits: c.Sandbox.Limits(), Allow: c.Redaction.Allow},
 		Validate:  validate.Config{Runs: c.Proof.Runs, Limits: c.Sandbox.Limits(), Service: serviceCases(c)},
 		Assess:    assess.Config{MaxHunks: c.Proof.Hunks, Limits: c.Sandbox.Limits()},
 		Describe:  describe.Config{Thin: c.Filters.Thin, Unnoticed: c.Filters.Unnoticed, MinNoticed: c.Filters.MinNoticed, Library: libraryTests(c)},

@@ -35,6 +35,7 @@ type Config struct {
 	Limits    Limits
 	Filters   Filters
 	Statement Statement
+	Suite     Suite
 	Library   Library
 	Service   Service
 	Redaction Redaction
@@ -119,6 +120,12 @@ type Filters struct {
 // Statement says what a statement has beside its text.
 type Statement struct {
 	Interface bool // the names that hidden tests need, with their signatures
+}
+
+// Suite says what is done for edits without tests.
+type Suite struct {
+	Write bool // a model writes their tests
+	Tries int  // answers for one edit
 }
 
 // Library says which releases become library tasks, and what such a task must be.
@@ -291,6 +298,7 @@ func Default() *Config {
 		},
 		Library:   Library{Releases: 1, Profile: "strict", Slices: []string{schemas.WholeLibrary}, MaxSlices: 10, MinLanguage: 0.9, MaxLinesLeft: 0.25, MinPassing: 0.98, MaxZeroWork: 0.05, MinCoverage: 0.9, Specification: "readme"},
 		Statement: Statement{Interface: true},
+		Suite:     Suite{Tries: 2},
 		Service:   Service{Frameworks: schemas.Frameworks, MinAnswered: 0.6, MinF2P: 3, MinEndpoints: 2, Hints: true, WalkBack: 10},
 		Build:     Build{Registries: RegistriesInherit, PinToDate: true},
 		Sandbox: Sandbox{

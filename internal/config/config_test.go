@@ -50,6 +50,7 @@ filters: {min_releases: 2, licences: [MIT], languages: [go], max_source_lines: 5
   min_release_text: 30, released_since: 2025-01-01, min_stars: 100, max_size: 1GiB, pushed_since: 2025-01-01, archived: false, topics_not: [awesome], tests: true}
 github: {max_requests: 12}
 statement: {interface: false}
+suite: {write: true, tries: 4}
 library: {releases: 2, profile: commit0-all, slices: [whole, whole], max_slices: 3, min_language: 0.8, max_lines_left: 0.5, min_passing: 0.7, max_zero_work: 0.1, min_coverage: 0.6, specification: docs, native: true, min_guide_words: 40, reference: true, min_documented: 0.4, preset: commit0, gpu: true}
 service: {frameworks: [gin], min_answered: 0.4, min_f2p: 5, min_endpoints: 4, env: true, hints: false, walk_back: 2}
 redaction: {allow: [tests/certs/]}
@@ -92,7 +93,7 @@ func TestLoadReadsEveryKey(t *testing.T) {
 			{PyPI: Projects{File: filepath.Join(filepath.Dir(file), "top.json")}},
 		},
 		Limits: Limits{6, 4, 0.4}, Filters: Filters{2, 30, day(2025), 100, 1 << 30, day(2025), false, []string{"awesome"}, true, []string{"MIT"}, []string{"go"}, 50, false, []string{"fix"}, true, true, 0.7},
-		Statement: Statement{false},
+		Statement: Statement{false}, Suite: Suite{true, 4},
 		Library:   Library{2, "commit0-all", []string{"whole", "whole"}, 3, 0.8, 0.5, 0.7, 0.1, 0.6, true, "docs", 40, true, 0.4, "commit0", true},
 		Service:   Service{[]string{"gin"}, 0.4, 5, 4, true, false, 2},
 		Redaction: Redaction{Allow: []string{"tests/certs/"}},
@@ -174,6 +175,7 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 		{"bad_timeout", "sandbox: {timeout: soon}\n", []string{`:1: sandbox.timeout: "soon" is not a duration (such as 90s, 30m, 1h30m)`}},
 		{"bad_date", "sources:\n- git: x\n  since: 2025-13-01\n", []string{`:3: sources.since: "2025-13-01" is not a date (YYYY-MM-DD, UTC)`}},
 		{"model_without_a_name", "model: {endpoint: \"http://127.0.0.1:1/v1\"}\n", []string{`model.name: is missing: which model of http://127.0.0.1:1/v1 is asked?`}},
+		{"suite_without_a_model", "suite: {write: true, tries: 0}\n", []string{`:1: suite.tries: 0 is not between 1 and 10`, `:1: suite.write: needs model.name: which model writes the suites?`}},
 		{"model_without_an_endpoint", "model: {name: small}\n", []string{`model.endpoint: is missing: where is small asked?`}},
 		{"model_without_prices", "model: {name: small, endpoint: \"https://models.example.org/v1\"}\n", []string{`model.price_output: the prices of an endpoint elsewhere are needed: without them model.max_cost holds nothing back`}},
 		{"model_fallback_without_a_price", remote + "  fallback: [large]\n", []string{`model.prices: the price of "large" is missing: model.price_input and model.price_output are those of model.name alone`}},
@@ -489,7 +491,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
 		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3, "model.useless": "rules",
 		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m",
-		"statement.interface": false, "proof.runs": 5,
+		"statement.interface": false, "suite.write": true, "suite.tries": 4, "proof.runs": 5,
 		"sources": []map[string]any{
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},
 			{"git": "https://example.org/a/b.git"},

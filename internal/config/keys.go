@@ -33,6 +33,7 @@ var sections = map[string]string{
 	"limits":    "Per repository, newest first.",
 	"filters":   "Which changes are wanted.",
 	"statement": "What a statement of kind feature or edit has.",
+	"suite":     "Tests for edits that have none: a model writes them, rules judge them (docs/dataset.md).",
 	"library":   "Of kind library: which releases are taken, and what a starter and its tests must be. Shares are from 0 to 1.",
 	"service":   "Of kind service: which groups of endpoints are taken, and what their recorded cases must show.",
 	"redaction": "Credentials are kept out of a dataset: masked in prose, and a change whose diff holds one is left out.",
@@ -93,6 +94,9 @@ var Keys = []Key{
 	{Path: "filters.min_noticed", Doc: "of edits some of whose hunks FAIL_TO_PASS tests notice: share of the tried hunks that they notice at least; 0 keeps all", bind: func(c *Config) any { return &c.Filters.MinNoticed }},
 
 	{Path: "statement.interface", Doc: "list below a statement the names that hidden tests need; false is FeatBench's own form, and each row says which names are not given then", bind: func(c *Config) any { return &c.Statement.Interface }},
+
+	{Path: "suite.write", Doc: "of kind edit: take ranges without tests, too, and have the model of model.name write a suite for each; their rows say so", bind: func(c *Config) any { return &c.Suite.Write }},
+	{Path: "suite.tries", Doc: "suites that are asked for, for one range, before it is left out", bind: func(c *Config) any { return &c.Suite.Tries }},
 
 	{Path: "library.preset", Doc: "gates of a paper, for the keys below that are not given: commit0 (its section 3.1: 0.95 in one language, native, docs with a guide of 500 words and a reference)", Choices: []string{PresetCommit0}, bind: func(c *Config) any { return &c.Library.Preset }},
 	{Path: "library.releases", Doc: "newest final releases of a repository in its window; 0 means all", bind: func(c *Config) any { return &c.Library.Releases }},

@@ -293,6 +293,12 @@ func (k *checker) model() {
 	if m.Timeout < time.Second {
 		k.at("model.timeout", "%s is below 1s", formatDuration(m.Timeout))
 	}
+	if n := k.c.Suite.Tries; n < 1 || n > 10 {
+		k.at("suite.tries", "%d is not between 1 and 10", n)
+	}
+	if k.c.Suite.Write && m.Name == "" {
+		k.at("suite.write", "needs model.name: which model writes the suites?")
+	}
 	if m.Name == "" && m.Endpoint == "" {
 		return
 	}

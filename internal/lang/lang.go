@@ -10,7 +10,7 @@
 //     names what only the solution defines (names.go).
 //   - A Runner runs the tests of a recipe (run.go) and reads their report (report.go). A recipe names its runner by the
 //     format of the report, not by its language: the suite of a service is run by package httpsuite.
-//   - Compiler, Coverer, Documenter, Guarded, Keeper, Linter, Narrower, Observer, Reacher, Server and Shifter are further interfaces that a Language may have;
+//   - Author, Compiler, Coverer, Documenter, Guarded, Keeper, Linter, Narrower, Observer, Reacher, Server and Shifter are further interfaces that a Language may have;
 //     each stands in a file of its name.
 //   - A Refusal is "no recipe", with the reason that the item is rejected for.
 //

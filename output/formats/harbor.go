@@ -151,7 +151,7 @@ const (
 func (s *harbor) config(t Task, head string) harborTask {
 	const minute = 60
 	x := t.Benchmint
-	return harborTask{
+	task := harborTask{
 		Version: harborSchema,
 		Task:    harborIdentity{Name: s.org + "/" + t.InstanceID, Description: "A change to " + t.Repo + ".", Keywords: []string{"benchmint", x.Language, string(x.Kind)}},
 		// base_commit_hash is where Inspect puts the tree back to before it judges.
@@ -167,6 +167,10 @@ func (s *harbor) config(t Task, head string) harborTask {
 		},
 		Environment: harborEnvironment{Image: Image(t.Row), Workdir: sandbox.TreePath, Build: 10 * minute, Memory: sandbox.DefaultMemory >> 20},
 	}
+	if x.Suite != nil {
+		task.Metadata["tests_written_by"] = x.Suite.Provider
+	}
+	return task
 }
 
 // collect makes a patch of what an agent has made, committed or not. What the tree ignores

@@ -114,6 +114,8 @@ type resqRecord struct {
 	TestbedEnvironment string         `json:"testbed_environment"`
 	RequirementsTxt    string         `json:"requirements_txt"`
 	Language           string         `json:"language"`
+	// TestsWrittenBy is the model that wrote the tests; not there where the change's authors did.
+	TestsWrittenBy string `json:"tests_written_by,omitempty"`
 }
 
 type modifiedFile struct {
@@ -137,8 +139,13 @@ func (s *resq) Add(t Task) error {
 	if err != nil {
 		return err
 	}
+	writer := ""
+	if x := t.Benchmint.Suite; x != nil {
+		writer = x.Provider
+	}
 	s.all = append(s.all, resqRecord{
-		ID: t.InstanceID, RepoURL: s.made.address(t.Repo), Instruction: t.ProblemStatement, BaseCommit: t.BaseCommit,
+		TestsWrittenBy: writer,
+		ID:             t.InstanceID, RepoURL: s.made.address(t.Repo), Instruction: t.ProblemStatement, BaseCommit: t.BaseCommit,
 		SolutionCommit: t.Benchmint.Change.Commit, SolutionPatch: t.Patch, ModifiedFiles: files, TestScript: script,
 		TestbedEnvironment: "python " + t.Recipe.Toolchain.Version, RequirementsTxt: t.Recipe.Lock, Language: t.Benchmint.Language,
 	})

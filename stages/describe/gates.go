@@ -125,6 +125,9 @@ func (t *task) judge(d Draft) (schemas.Statement, error) {
 	if bad := uncovered(t.names, st); len(bad) > 0 && !failsByBehaviour(t.proof) {
 		return st, pipeline.Reject(schemas.Uncovered, "neither the statement nor a definition gives: %s", strings.Join(bad, ", "))
 	}
+	if bad := t.ungiven(st); len(bad) > 0 {
+		return st, pipeline.Reject(schemas.Uncovered, "the suite that %s wrote needs what the draft by %s does not give: %s", t.start.Suite.Provider, d.Provider, strings.Join(bad, ", "))
+	}
 	return st, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/pipeline"
@@ -19,7 +20,7 @@ func (w *work) substance() error {
 	if err := w.code(); err != nil {
 		return err
 	}
-	if w.hasTests() {
+	if w.hasTests() || w.suite && w.writable() {
 		return nil
 	}
 	if slices.ContainsFunc(w.files, func(f file) bool { return parts.Counts(f.Part, f.Rule) }) {
@@ -56,6 +57,22 @@ func (w *work) code() error {
 		return pipeline.Reject(schemas.OtherLanguage, "%s", w.language)
 	case w.language == "" && w.hasTests():
 		return pipeline.Reject(schemas.OtherLanguage, "data alone, and tests in no language that is known")
+	}
+	return nil
+}
+
+// writable reports whether a change has no file of the test part, and is in a language that suites
+// can be written for.
+func (w *work) writable() bool {
+	_, ok := w.languages[w.language].(lang.Author)
+	return ok && !slices.ContainsFunc(w.files, func(f file) bool { return f.Part == schemas.PartTest })
+}
+
+// untested refuses a change without tests whose manifest has hunks for tests: the start of one that
+// wants a suite is its base.
+func (w *work) untested() error {
+	if !w.hasTests() && slices.ContainsFunc(w.files, func(f file) bool { return f.Part == schemas.PartTest || len(f.TestHunks) > 0 }) {
+		return pipeline.Reject(schemas.NoTests, "%s", w.census())
 	}
 	return nil
 }

@@ -48,6 +48,9 @@ type Config struct {
 	MaxSourceLines int           // at most this many added and removed lines of the code part; 0 means no limit
 	ModifiesOnly   bool          // the code part adds and removes no function and no class
 	Allow          secrets.Allow // findings of package secrets that are known to be none
+	// Suite lets edits without a test part through, in languages that a suite can be written for:
+	// their start wants one.
+	Suite bool `json:",omitempty"`
 }
 
 // Default is what holds where nothing is configured.
@@ -120,7 +123,8 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	// What the change is about comes first: a mixed manifest says nothing of one
 	// that has no code or no test.
 	w.any = c.Kind == schemas.KindEdit // an edit may add and remove functions
-	for _, check := range []func() error{w.substance, w.readable, w.manifests, w.size, w.functions} {
+	w.suite = w.any && l.config.Suite
+	for _, check := range []func() error{w.substance, w.readable, w.manifests, w.untested, w.size, w.functions} {
 		if err := check(); err != nil {
 			return schemas.Start{}, err
 		}
@@ -182,8 +186,10 @@ func (l *Linker) patches(ctx context.Context, w *work, s *schemas.Start) error {
 	if found := l.config.Allow.Without(l.scanned.Scan(w.base, l.rules.Tests(w.base))); len(found) > 0 {
 		return pipeline.Reject(schemas.HoldsSecret, "%s", secrets.Tell("base tree", found))
 	}
-	if s.TestPatch, err = l.blobs.Put(testPatch); err != nil {
-		return fmt.Errorf("keeping the test patch: %w", err)
+	if len(testPatch) > 0 { // else the start wants a suite
+		if s.TestPatch, err = l.blobs.Put(testPatch); err != nil {
+			return fmt.Errorf("keeping the test patch: %w", err)
+		}
 	}
 	if s.Patch, err = l.blobs.Put(patch); err != nil {
 		return fmt.Errorf("keeping the patch: %w", err)

@@ -37,6 +37,12 @@ func (p plugin) Source(s string) bool   { return strings.HasSuffix(s, p.ext) }
 func (p plugin) Masker() mask.Language  { return maskers[p.name] }
 func (p plugin) manifest(s string) bool { return s == "deps"+p.ext+".list" }
 
+// written is a plugin of a language that suites can be written for.
+type written struct{ lang.Language }
+
+func (written) Place(lang.Tree, []string, string) string               { return "" }
+func (written) Reworded(string, []byte) (as string, _ []byte, ok bool) { return "", nil, false }
+
 // maskers are of the real languages: none reads *.src.
 var maskers = map[string]mask.Language{"python": python.Masker{}, "go": golang.Masker{}}
 
@@ -124,6 +130,7 @@ func newWorld(t *testing.T, dir string, c link.Config) world {
 	for name, ext := range map[string]string{"src": ".src", "alt": ".alt", "python": ".py", "go": ".go"} {
 		languages[name] = plugin{name: name, ext: ext}
 	}
+	languages["python"] = written{languages["python"]}
 	if w.link, err = link.New(only{r}, w.blobs, languages, c); err != nil {
 		t.Fatal(err)
 	}
@@ -660,5 +667,41 @@ func TestRunIsCancelled(t *testing.T) {
 	cancel()
 	if _, err := w.link.Run(ctx, change); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestWantsSuite: with the setting, an edit without a test part is a start that wants a suite; one whose
+// tests are deleted, whose manifest has hunks for tests or whose language has no author is none.
+func TestWantsSuite(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		after string
+		kind  schemas.Kind
+		wants bool
+	}{
+		"edit":           {"-- app.py --\nx = 2\n", schemas.KindEdit, true},
+		"feature":        {"-- app.py --\nx = 2\n", schemas.KindFeature, false},
+		"gone_tests":     {"-- app.py --\nx = 2\n-- delete: a_check.py --\n", schemas.KindEdit, false},
+		"other_language": {"-- app.src --\nb\n", schemas.KindEdit, false},
+		"no_code":        {"-- README.md --\nx\n", schemas.KindEdit, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := gitrepotest.New(t, "-- commit: Start --\n-- app.py --\nx = 1\n-- app.src --\na\n-- a_check.py --\ncheck\n-- commit: C --\n"+tc.after)
+			for _, on := range []bool{true, false} {
+				c := anyShape()
+				c.Suite = on
+				w := newWorld(t, dir, c)
+				change := w.changes(t)[0]
+				change.Kind = tc.kind
+				start, err := w.link.Run(t.Context(), change)
+				if got := err == nil; got != (tc.wants && on) {
+					t.Fatalf("suite %t: %+v, %v", on, start, err)
+				}
+				if err == nil && (!start.WantsSuite() || start.StartTree != start.BaseTree || start.Patch == "") {
+					t.Errorf("%+v", start)
+				}
+			}
+		})
 	}
 }

@@ -21,6 +21,7 @@ type work struct {
 	rules     parts.Rules
 	config    Config
 	any       bool // config.ModifiesOnly does not hold
+	suite     bool // a suite may be written
 	base      *tree.Tree
 	solution  *tree.Tree
 	files     []file

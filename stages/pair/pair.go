@@ -40,13 +40,16 @@ type Repos interface {
 
 // Pairer is the stage.
 type Pairer struct {
-	repos Repos
-	forge pulls.Forge
+	repos    Repos
+	forge    pulls.Forge
+	untested bool
 }
 
 // New reads from repos. forge is asked of sources that name a repository on GitHub; nil is
-// asked nothing.
-func New(repos Repos, forge pulls.Forge) *Pairer { return &Pairer{repos, forge} }
+// asked nothing. With untested, ranges without tests are drawn like others.
+func New(repos Repos, forge pulls.Forge, untested bool) *Pairer {
+	return &Pairer{repos, forge, untested}
+}
 
 var _ pipeline.Expander[schemas.Crawled, schemas.Change] = (*Pairer)(nil)
 
@@ -64,7 +67,7 @@ func (p *Pairer) Run(ctx context.Context, c schemas.Crawled) ([]schemas.Change, 
 	}
 	defer release()
 	pipeline.Doing(ctx, "looking for ranges in the history")
-	h := &history{source: s, repo: repo, line: repo.Line()}
+	h := &history{source: s, repo: repo, line: repo.Line(), untested: p.untested}
 	var spans []span
 	if len(s.Only) > 0 {
 		spans, err = h.named(ctx)
@@ -98,6 +101,8 @@ type history struct {
 	line   []gitrepo.Landed
 	said   []message // of the newest of the line
 	since  time.Time
+	// untested says that a range needs no tests.
+	untested bool
 }
 
 // read reads the messages of the newest n commits.
@@ -212,7 +217,7 @@ func (h *history) touched(ctx context.Context, i int) (t touched, err error) {
 }
 
 // grow is the range that ends at a place of the line: older commits belong to it as long as they are of the same author,
-// within days, and of one wish. It is ok where it has code and tests, and says what it is for.
+// within days, and of one wish. It is ok where it has code and, unless untested, tests, and says what it is for.
 func (h *history) grow(ctx context.Context, i int) (sp span, ok bool, err error) {
 	var all []touched
 	for j := i; j < min(len(h.line)-1, i+maxCommits); j++ {
@@ -238,7 +243,7 @@ func (h *history) grow(ctx context.Context, i int) (sp span, ok bool, err error)
 	for k, t := range all {
 		code, tests, ok = code || len(t.code) > 0, tests || t.tests, ok && !several(h.said[i+k].title)
 	}
-	return sp, ok && code && tests, nil
+	return sp, ok && code && (tests || h.untested), nil
 }
 
 // joins reports whether the commit at j, which touches t, is of one wish with all those from i on. What only tidies up

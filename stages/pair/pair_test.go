@@ -50,7 +50,7 @@ func ranges(t *testing.T, r *gitrepo.Repo, s schemas.Source) (out []string) {
 	t.Helper()
 	s.Repo, s.Kinds = r.Info(), append(s.Kinds, schemas.KindEdit)
 	s.Repo.Licence = "MIT"
-	all, err := New(one{r}, nil).Run(t.Context(), schemas.Crawled{Source: s})
+	all, err := New(one{r}, nil, false).Run(t.Context(), schemas.Crawled{Source: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestOnly(t *testing.T) {
 	}
 	for _, bad := range []string{line[0].Commit + ".." + line[3].Commit, line[0].Commit + ".." + line[0].Commit, "0000000..0000001"} {
 		s := schemas.Source{Repo: r.Info(), Only: []string{bad}}
-		if _, err := New(one{r}, nil).Run(t.Context(), schemas.Crawled{Source: s}); err == nil || !strings.Contains(err.Error(), "is not a commit of the line and a later one") {
+		if _, err := New(one{r}, nil, false).Run(t.Context(), schemas.Crawled{Source: s}); err == nil || !strings.Contains(err.Error(), "is not a commit of the line and a later one") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestBranchBody(t *testing.T) {
 	const root, branch = "-- commit: Root --\ndate: 2025-01-01T00:00:00Z\n-- kit/read.py --\n1\n", "-- branch: topic --\n-- commit: wip --\ndate: 2025-01-02T00:00:00Z\n\nA file stayed open.\n-- kit/read.py --\n2\n-- commit: more --\ndate: 2025-01-02T01:00:00Z\n\nOther words.\n-- tests/test_read.py --\n2\n"
 	for own, want := range map[string]string{"": "A file stayed open.", "\n\nIts own words.": "Its own words."} {
 		r := open(t, root+branch+"-- branch: main --\n-- commit: Merge pull request #7 from ann/topic --\ndate: 2025-01-03T00:00:00Z\nmerge: topic\n\nLet readers stop"+own+"\n")
-		all, err := New(one{r}, nil).Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}}})
+		all, err := New(one{r}, nil, false).Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}}})
 		if err != nil || len(all) != 1 || all[0].Subject != "Let readers stop" || all[0].Body != want || len(all[0].Range) != 1 {
 			t.Errorf("%q: %+v, %v", own, all, err)
 		}
@@ -218,7 +218,7 @@ func TestPulls(t *testing.T) {
 				t.Fatal(err)
 			}
 			source := schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}, GitHub: "acme/kit"}
-			got, err := New(one{r}, github.NewLibrary(client, t.TempDir())).Run(t.Context(), schemas.Crawled{Source: source})
+			got, err := New(one{r}, github.NewLibrary(client, t.TempDir()), false).Run(t.Context(), schemas.Crawled{Source: source})
 			var deferred *pipeline.Deferred
 			if late := errors.As(err, &deferred) && deferred.Resource == github.Resource; late != tc.late || err != nil && !late {
 				t.Fatalf("%v", err)
@@ -241,5 +241,17 @@ func TestPulls(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestUntested: a range without tests is one where tests are to be written.
+func TestUntested(t *testing.T) {
+	t.Parallel()
+	r := open(t, "-- commit: Root --\n-- kit/read.py --\n1\n-- commit: Let readers stop --\n-- kit/read.py --\n2\n")
+	for untested, want := range map[bool]int{false: 0, true: 1} {
+		all, err := New(one{r}, nil, untested).Run(t.Context(), schemas.Crawled{Source: schemas.Source{Repo: r.Info(), Kinds: []schemas.Kind{schemas.KindEdit}}})
+		if err != nil || len(all) != want {
+			t.Errorf("untested %t: %d ranges, %v, want %d", untested, len(all), err, want)
+		}
 	}
 }

@@ -76,17 +76,17 @@ func (p *Provisioner) Build(ctx context.Context, r schemas.Resolved) (Built, err
 
 // Run tries the recipe of a start on its solution, and repairs it a bounded number of times.
 func (p *Provisioner) Run(ctx context.Context, r schemas.Resolved, _ Built) (schemas.Provisioned, error) {
-	env, err := p.environment(ctx, r)
-	return schemas.Provisioned{StartID: r.StartID, Start: r.Start, Environment: env}, err
-}
-
-func (p *Provisioner) environment(ctx context.Context, r schemas.Resolved) (schemas.Environment, error) {
-	none := schemas.Environment{}
 	pipeline.Doing(ctx, "making the trees")
 	start, err := p.starts.Start(r.StartID)
 	if err != nil {
-		return none, err
+		return schemas.Provisioned{}, err
 	}
+	env, err := p.environment(ctx, r, start)
+	return schemas.Provisioned{StartID: r.StartID, Start: r.Start, Environment: env, WantsSuite: start.WantsSuite()}, err
+}
+
+func (p *Provisioner) environment(ctx context.Context, r schemas.Resolved, start schemas.Start) (schemas.Environment, error) {
+	none := schemas.Environment{}
 	project, err := p.projects.Of(ctx, start)
 	if err != nil {
 		return none, ends.Of(err, schemas.NoToolchain)

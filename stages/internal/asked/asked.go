@@ -76,6 +76,11 @@ func (d Client) end(err error) error {
 	return err
 }
 
+// Later puts an item off for a question that has no answer, where nobody else can give one.
+func (d Client) Later(err error) error {
+	return &pipeline.Deferred{Until: d.Now().Add(rest), Err: fmt.Errorf("%w; model.name: another model may do better", err)}
+}
+
 // Books is what a store keeps of questions and money.
 type Books interface {
 	Intend(ctx context.Context, request schemas.Digest) (pipeline.Answer, error)
