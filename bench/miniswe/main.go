@@ -18,36 +18,21 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/benchmint/benchmint/bench/internal/play"
 	"github.com/benchmint/benchmint/internal/llm/llmtest"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/stages/grade"
 )
 
-func main() {
-	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: miniswe DATASET COMMAND [ARGUMENT…]")
-		os.Exit(2)
-	}
-	err := run(os.Args[1], os.Args[2:])
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		os.Exit(max(exit.ExitCode(), 1)) // the command has said why
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "miniswe:", err)
-		os.Exit(1)
-	}
-}
+func main() { play.Main("miniswe", run) }
 
 func run(dataset string, argv []string) error {
 	d, err := output.Read(dataset)
@@ -67,13 +52,7 @@ func run(dataset string, argv []string) error {
 	if err := os.WriteFile(prices, price(), 0o600); err != nil {
 		return err
 	}
-	server := llmtest.Start(s.answer)
-	defer server.Close()
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+server.Base(), "OPENAI_API_BASE="+server.Base(), "OPENAI_API_KEY=played",
-		"LITELLM_MODEL_REGISTRY_PATH="+prices, "LITELLM_LOCAL_MODEL_COST_MAP=True")
-	return cmd.Run()
+	return play.Command(s.answer, argv, "LITELLM_MODEL_REGISTRY_PATH="+prices, "LITELLM_LOCAL_MODEL_COST_MAP=True")
 }
 
 // The models that can be played.
@@ -145,7 +124,7 @@ func (s *script) answer(a llmtest.Asked) llmtest.Reply {
 	patch := s.patches[task]
 	switch {
 	case task == "" || !slices.Contains([]string{gold, nop, endless, faulty}, a.Model):
-		return llmtest.Reply{Status: http.StatusNotFound, Body: `{"error":{"message":"miniswe plays no such model, or the task is not of its dataset"}}`}
+		return play.Unknown("miniswe")
 	case a.Model == endless:
 		return llmtest.Reply{Text: "I look around.", Bash: look}
 	case a.Model == nop:

@@ -46,7 +46,7 @@ func main() {
 	flag.StringVar(&s.program, "program", "benchmint", "the benchmint that tests, lints and grades")
 	flag.StringVar(&s.dataset, "dataset", "benchmint-out", "folder of the dataset")
 	flag.BoolVar(&s.gold, "gold", false, "put the solution back file by file")
-	flag.StringVar(&s.endpoint, "endpoint", "", "base URL of an endpoint that speaks OpenAI's chat API")
+	flag.StringVar(&s.endpoint, "endpoint", os.Getenv("OPENAI_BASE_URL"), "base URL of an endpoint that speaks OpenAI's chat API (default: OPENAI_BASE_URL)")
 	flag.StringVar(&s.model, "model", "", "the model's name there")
 	flag.StringVar(&s.to, "to", "solved", "folder that gets the solved trees")
 	flag.IntVar(&s.questions, "questions", 100, "questions that may be asked about one library")

@@ -20,7 +20,6 @@ import (
 	"github.com/benchmint/benchmint/internal/toolchain"
 	"github.com/benchmint/benchmint/output"
 	"github.com/benchmint/benchmint/output/formats"
-	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages/grade"
 )
 
@@ -194,12 +193,7 @@ func (m *imageMaker) of(ctx context.Context, d *output.Dataset, row output.Row) 
 	if err != nil {
 		return nil, err
 	}
-	for name, data := range specification {
-		if task.Files == nil {
-			task.Files = map[string][]byte{}
-		}
-		task.Files[schemas.SpecificationPath+"/"+name] = data
-	}
+	task.Files = formats.ImageFiles(specification)
 	own, err := m.Make(ctx, task)
 	if task.Name = formats.JudgeImage(row); err != nil || task.Name == own.Name {
 		return []images.Image{own}, err

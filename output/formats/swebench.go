@@ -1,10 +1,12 @@
 package formats
 
 import (
+	"path"
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lazyregexp"
 	"github.com/benchmint/benchmint/output"
+	"github.com/benchmint/benchmint/schemas"
 )
 
 // SWEBench is the row that Hugging Face datasets, SWE-bench 5 and mini-swe-agent read:
@@ -73,6 +75,19 @@ const (
 func Image(r output.Row) string {
 	_, hex, _ := strings.Cut(string(r.Benchmint.ImageKey), ":")
 	return "benchmint/" + component(r.InstanceID) + ":" + hex[:min(12, len(hex))]
+}
+
+// ImageFiles are what a task's image has beside the tree, by absolute paths: the files of a specification. nil
+// where there is none.
+func ImageFiles(specification map[string][]byte) map[string][]byte {
+	if len(specification) == 0 {
+		return nil
+	}
+	out := map[string][]byte{}
+	for name, data := range specification {
+		out[path.Join(schemas.SpecificationPath, name)] = data
+	}
+	return out
 }
 
 var separators = lazyregexp.New(`[^a-z0-9]+`)

@@ -3,8 +3,10 @@ package golang
 import (
 	"bufio"
 	"bytes"
+	_ "embed" // the settings for all tasks
 	"encoding/json"
 	"fmt"
+	"go/version"
 	"io"
 	"path"
 	"slices"
@@ -28,6 +30,9 @@ const (
 // toFile keeps what a linter prints apart from what it complains about.
 const toFile = `exec "$@" >"$0"`
 
+//go:embed lint_staticcheck.txt
+var checks string
+
 var _ lang.Linter = Language{}
 
 // LintTools is staticcheck; vet is Go's own.
@@ -35,11 +40,51 @@ func (Language) LintTools() []lang.Need {
 	return []lang.Need{{Name: staticcheck, Why: "lints Go"}}
 }
 
+// Standard are the checks of staticcheck; vet has no settings.
+func (Language) Standard() map[string]string {
+	return map[string]string{"lint_staticcheck.txt": checks}
+}
+
+// ByStandard empties staticcheck.conf, which ends staticcheck where it is not valid.
+func (Language) ByStandard(p string, data []byte, by lang.LintSettings) []byte {
+	switch {
+	case path.Base(p) == "staticcheck.conf":
+		return nil
+	case by == lang.Unsuppressed && path.Ext(p) == ".go":
+		for _, c := range suppressing {
+			data = bytes.ReplaceAll(data, []byte(c.says), []byte(c.instead))
+		}
+	}
+	return data
+}
+
+// suppressing are comments because of which staticcheck is silent, and texts as long that say nothing to it.
+var suppressing = []struct{ says, instead string }{
+	{"//lint:", "//lint-"},
+	{"// Code generated ", "// Code Generated "},
+	{"// Created by cgo - DO NOT EDIT", "// Created by Cgo - DO NOT EDIT"},
+}
+
+// checkWords are the options of staticcheck by settings that are ours.
+func checkWords(r schemas.Recipe) []string {
+	var names []string
+	for line := range strings.Lines(checks) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			names = append(names, line)
+		}
+	}
+	return []string{"-checks", strings.Join(names, ","), "-go", strings.TrimPrefix(version.Lang("go"+r.Toolchain.Version), "go")}
+}
+
 // Lints checks every package of each module that has tests; findings are narrowed to the
-// files by whoever asks.
-func (Language) Lints(r schemas.Recipe, _ lang.Tree, files []string) []lang.LintRun {
+// files by whoever asks. Vet heeds no comment.
+func (Language) Lints(r schemas.Recipe, files []string, by lang.LintSettings) []lang.LintRun {
 	if len(files) == 0 {
 		return nil
+	}
+	var ours []string
+	if by != lang.OwnSettings {
+		ours = checkWords(r)
 	}
 	var out []lang.LintRun
 	for _, c := range r.Test {
@@ -59,11 +104,12 @@ func (Language) Lints(r schemas.Recipe, _ lang.Tree, files []string) []lang.Lint
 				tags = append(tags, w)
 			}
 		}
-		check := command(slices.Concat([]string{"sh", "-c", toFile, lintOut, path.Join(sandbox.RunPath, staticcheck), "-f", "json"}, tags, []string{"./..."})...)
+		check := command(slices.Concat([]string{"sh", "-c", toFile, lintOut, path.Join(sandbox.RunPath, staticcheck), "-f", "json"}, ours, tags, []string{"./..."})...)
 		check.Report = lintOut
-		out = append(out,
-			lang.LintRun{Tool: vet, TestRun: command(slices.Concat([]string{goCommand(r), "vet"}, words, []string{"./..."})...)},
-			lang.LintRun{Tool: staticcheck, Needs: staticcheck, TestRun: check})
+		if by != lang.Unsuppressed {
+			out = append(out, lang.LintRun{Tool: vet, TestRun: command(slices.Concat([]string{goCommand(r), "vet"}, words, []string{"./..."})...)})
+		}
+		out = append(out, lang.LintRun{Tool: staticcheck, Needs: staticcheck, TestRun: check})
 	}
 	return out
 }

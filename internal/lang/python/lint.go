@@ -1,6 +1,7 @@
 package python
 
 import (
+	_ "embed" // the settings for all tasks
 	"encoding/json"
 	"fmt"
 	"path"
@@ -19,6 +20,14 @@ const (
 	lintOut = "/tmp/.benchmint-lint."
 )
 
+// The settings that are the same for each task.
+var (
+	//go:embed lint_ruff.toml
+	ruffSettings string
+	//go:embed lint_pyrefly.toml
+	pyreflySettings string
+)
+
 var _ lang.Linter = Language{}
 
 // LintTools are ruff, and pyrefly for types.
@@ -26,21 +35,59 @@ func (Language) LintTools() []lang.Need {
 	return []lang.Need{{Name: ruff, Why: "lints Python"}, {Name: pyrefly, Why: "checks the types of Python"}}
 }
 
-// Lints checks files as the settings of the tree say. Pyrefly sees what the environment has
-// installed.
-func (Language) Lints(_ schemas.Recipe, _ lang.Tree, files []string) []lang.LintRun {
+// Standard are the settings of both.
+func (Language) Standard() map[string]string {
+	return map[string]string{ruffFile: ruffSettings, pyreflyFile: pyreflySettings}
+}
+
+// ByStandard changes nothing: a file of settings that is named overrules all that lie in the tree.
+func (Language) ByStandard(_ string, data []byte, _ lang.LintSettings) []byte { return data }
+
+// Files of settings below sandbox.RunPath.
+const (
+	ruffFile    = "lint_ruff.toml"
+	pyreflyFile = "lint_pyrefly.toml"
+)
+
+// Lints checks files. Pyrefly sees what the environment has installed. What is newer than the Python of
+// the environment is an error of syntax, whatever the tree says that it supports.
+func (Language) Lints(r schemas.Recipe, files []string, by lang.LintSettings) []lang.LintRun {
 	if len(files) == 0 {
 		return nil
 	}
-	run := func(tool string, words ...string) lang.LintRun {
+	// Settings of a tree may have it mend what it finds: the lines would be others then.
+	ruffs := []string{"check", "--no-fix", "--no-fix-only", "--no-cache", "--output-format", "json", "--output-file", lintOut + ruff}
+	pyreflies := []string{"check", "--preset", "default", "--python-interpreter-path", venvPython, "--output", "json:" + lintOut + pyrefly}
+	var settings []sandbox.File
+	if by != lang.OwnSettings {
+		settings = []sandbox.File{lintFile(ruffFile, ruffSettings), lintFile(pyreflyFile, pyreflySettings)}
+		version := minor(r.Toolchain.Version)
+		ruffs = append(ruffs, "--config", path.Join(sandbox.RunPath, ruffFile), "--target-version", ruffVersion(version))
+		pyreflies = append(pyreflies, "--config", path.Join(sandbox.RunPath, pyreflyFile), "--python-version", version)
+	}
+	switch by {
+	case lang.Standard:
+		pyreflies = append(pyreflies, "--enabled-ignores", "type,pyrefly") // as by default; the file enables none
+	case lang.Unsuppressed:
+		ruffs = append(ruffs, "--ignore-noqa")
+	}
+	run := func(tool string, words []string) lang.LintRun {
 		argv := append([]string{path.Join(sandbox.RunPath, tool)}, words...)
-		return lang.LintRun{Tool: tool, Needs: tool, TestRun: recipe.TestRun{Command: schemas.Command{Argv: append(argv, files...), Env: activated()}, Report: lintOut + tool}}
+		return lang.LintRun{Tool: tool, Needs: tool, TestRun: recipe.TestRun{Command: schemas.Command{Argv: append(argv, files...), Env: activated()}, Inputs: settings, Report: lintOut + tool}}
 	}
-	return []lang.LintRun{
-		// Settings of a tree may have it mend what it finds: the lines would be others then.
-		run(ruff, "check", "--no-fix", "--no-fix-only", "--no-cache", "--output-format", "json", "--output-file", lintOut+ruff),
-		run(pyrefly, "check", "--preset", "default", "--python-interpreter-path", venvPython, "--output", "json:"+lintOut+pyrefly),
+	return []lang.LintRun{run(ruff, ruffs), run(pyrefly, pyreflies)}
+}
+
+func lintFile(name, text string) sandbox.File {
+	return sandbox.File{Path: path.Join(sandbox.RunPath, name), Mode: 0o444, Data: []byte(text)}
+}
+
+// ruffVersion is a minor version of Python as ruff names it; the oldest that it knows is 3.7.
+func ruffVersion(version string) string {
+	if newer("3.7", version) {
+		version = "3.7"
 	}
+	return "py" + strings.ReplaceAll(version, ".", "")
 }
 
 // Findings reads the JSON of either.

@@ -14,7 +14,7 @@ import (
 
 func TestLints(t *testing.T) {
 	t.Parallel()
-	runs := Language{}.Lints(schemas.Recipe{}, nil, []string{"src/a.py", "b.py"})
+	runs := Language{}.Lints(schemas.Recipe{}, []string{"src/a.py", "b.py"}, lang.OwnSettings)
 	if len(runs) != 2 || runs[0].Needs != "ruff" || runs[1].Needs != "pyrefly" {
 		t.Fatalf("%+v", runs)
 	}
@@ -28,8 +28,45 @@ func TestLints(t *testing.T) {
 	if !slices.Contains(runs[0].Command.Argv, "--no-fix") {
 		t.Errorf("ruff may mend: %q", runs[0].Command.Argv)
 	}
-	if runs := (Language{}).Lints(schemas.Recipe{}, nil, nil); runs != nil {
+	if runs := (Language{}).Lints(schemas.Recipe{}, nil, lang.OwnSettings); runs != nil {
 		t.Errorf("for no file: %v", runs)
+	}
+}
+
+// TestLintsByStandard: by settings that are ours, both get a file of them and the Python of the environment,
+// and comments count only where they are asked to.
+func TestLintsByStandard(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		version   string
+		by        lang.LintSettings
+		ruff      string // the options that are added
+		pyrefly   string
+		wantFiles bool
+	}{
+		{"3.9.1", lang.OwnSettings, "", "", false},
+		{"3.9.1", lang.Standard, "--config /run/benchmint/lint_ruff.toml --target-version py39", "--config /run/benchmint/lint_pyrefly.toml --python-version 3.9 --enabled-ignores type,pyrefly", true},
+		{"3.13.0", lang.Unsuppressed, "--config /run/benchmint/lint_ruff.toml --target-version py313 --ignore-noqa", "--config /run/benchmint/lint_pyrefly.toml --python-version 3.13", true},
+		{"3.6.15", lang.Unsuppressed, "--config /run/benchmint/lint_ruff.toml --target-version py37 --ignore-noqa", "--config /run/benchmint/lint_pyrefly.toml --python-version 3.6", true},
+	} {
+		runs := Language{}.Lints(schemas.Recipe{Toolchain: schemas.Toolchain{Version: tc.version}}, []string{"a.py"}, tc.by)
+		for i, want := range []string{tc.ruff, tc.pyrefly} {
+			argv := runs[i].Command.Argv
+			_, added, _ := strings.Cut(strings.Join(argv[:len(argv)-1], " "), lintOut+runs[i].Tool)
+			if strings.TrimSpace(added) != want {
+				t.Errorf("%s %d %s: %q, want %q", tc.version, tc.by, runs[i].Tool, added, want)
+			}
+			given := map[string]string{}
+			for _, f := range runs[i].Inputs {
+				given[strings.TrimPrefix(f.Path, sandbox.RunPath+"/")] = string(f.Data)
+			}
+			if diff := cmp.Diff(Language{}.Standard(), given); (diff == "") != tc.wantFiles {
+				t.Errorf("%s %d %s: %s", tc.version, tc.by, runs[i].Tool, diff)
+			}
+		}
+	}
+	if !strings.Contains(pyreflySettings, `["`+sandbox.TreePath+`/src", "`+sandbox.TreePath+`"]`) {
+		t.Error("pyrefly does not look for imports in the tree")
 	}
 }
 
