@@ -35,6 +35,8 @@ func card(m Manifest, t *tally) []byte {
 		fmt.Fprintf(&b, "Items that were still open when this was written: %d.\n", m.Counts.Open)
 	}
 	releaseText(&b, m, t)
+	hiddenText(&b, m)
+	freshnessText(&b, m, t)
 	storageText(&b, m)
 	columnsText(&b, m, t)
 	funnelTable(&b, m)

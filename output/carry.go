@@ -73,8 +73,8 @@ func (d *Dataset) Line(r Located) (_ []byte, err error) {
 	return b, nil
 }
 
-// eachTaskFile visits the files of a task's folder, by their paths below it.
-func (d *Dataset) eachTaskFile(id string, do func(name string, mode fs.FileMode, b []byte) error) error {
+// EachTaskFile visits the files of a task's folder, by their paths below it.
+func (d *Dataset) EachTaskFile(id string, do func(name string, mode fs.FileMode, b []byte) error) error {
 	if !filepath.IsLocal(id) || strings.ContainsAny(id, "/\\") {
 		return fmt.Errorf("%q is not an instance ID", id)
 	}
@@ -169,6 +169,9 @@ func (w *writer) carry(c *Carried, rows io.Writer, p *parquetWriter, timings io.
 	}
 	w.redactor.noted = append(w.redactor.noted, from.redactions[id]...)
 	w.repos[c.Row.Repo] = append(w.repos[c.Row.Repo], c.From)
+	for _, test := range c.Row.Benchmint.Quarantined {
+		w.quarantined[[2]string{c.Row.Repo, test}] = true
+	}
 	w.tally.add(c.Row.Row)
 	w.counts.Tasks++
 	w.before.stays(id)
@@ -185,7 +188,7 @@ func (w *writer) archived(d schemas.Digest, b []byte) {
 // carryFolder copies a task's folder and its base tree.
 func (w *writer) carryFolder(c *Carried) error {
 	id := c.Row.InstanceID
-	if err := c.From.eachTaskFile(id, func(name string, mode fs.FileMode, b []byte) (err error) {
+	if err := c.From.EachTaskFile(id, func(name string, mode fs.FileMode, b []byte) (err error) {
 		if c.Edit != nil {
 			if b, err = c.Edit(name, b); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -301,6 +304,21 @@ func (w *writer) flakesWith(own iter.Seq[ledger.Flake]) []ledger.Flake {
 		}
 	}
 	return MergeFlakes(all)
+}
+
+// untold are flakes that do not name some tasks: what only those know and no row quarantines is left out.
+func (w *writer) untold(all []ledger.Flake, ids map[string]bool) []ledger.Flake {
+	if len(ids) == 0 {
+		return all
+	}
+	var out []ledger.Flake
+	for _, f := range all {
+		f.Changes = slices.DeleteFunc(slices.Clone(f.Changes), func(id string) bool { return ids[id] })
+		if len(f.Changes) > 0 || w.quarantined[[2]string{f.Repo, f.Test}] {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // MergeFlakes joins lines of several ledgers about one test, environment and state: causes and

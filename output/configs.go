@@ -32,9 +32,10 @@ func configPath(config, split string) string {
 
 // configs are the files of a split by configuration, written beside the one with all rows.
 type configs struct {
-	split string
-	files map[string]*configFile
-	open  func(name string) (*stream, error)
+	split   string
+	release *Release
+	files   map[string]*configFile
+	open    func(name string) (*stream, error)
 }
 
 type configFile struct {
@@ -47,26 +48,26 @@ func (w *writer) newConfigs(s SplitInput) *configs {
 	if w.release == nil {
 		return nil
 	}
-	return &configs{s.Name, map[string]*configFile{}, w.stream}
+	return &configs{s.Name, w.release, map[string]*configFile{}, w.stream}
 }
 
 // liteCard is the first version of the card that has the configuration Lite.
 const liteCard = 3
 
 // configsOf are the configurations that a row of a release is in, by the version of its card.
-func configsOf(r Row, version int) []string {
+func configsOf(r Row, version int, of *Release) []string {
 	out := []string{windowOf(r), string(r.Benchmint.Kind)}
 	if version >= liteCard && r.In(Lite) {
 		out = append(out, Lite)
 	}
-	return out
+	return append(out, of.since(r)...)
 }
 
 func (c *configs) add(r Row, line []byte) error {
 	if c == nil {
 		return nil
 	}
-	for _, name := range configsOf(r, CardVersion) {
+	for _, name := range configsOf(r, CardVersion, c.release) {
 		f, ok := c.files[name]
 		if !ok {
 			s, err := c.open(configPath(name, c.split))
@@ -95,13 +96,13 @@ func (c *configs) close(w *writer) error {
 }
 
 // Configs are the configurations of the dataset that a client opens by name, beside "default":
-// windows, oldest first, then kinds, then the libraries of Lite.
+// windows, oldest first, then kinds, then the libraries of Lite, then those after cut-offs.
 func (d *Dataset) Configs() []string {
 	t := newTally()
 	for _, r := range d.Rows {
 		t.add(r.Row)
 	}
-	return slices.DeleteFunc(t.configs(), func(name string) bool { return name == Lite && d.Manifest.Card < liteCard })
+	return slices.DeleteFunc(t.configs(d.Manifest.Release), func(name string) bool { return name == Lite && d.Manifest.Card < liteCard })
 }
 
 // ConfigRows are the IDs of a split's rows by configuration, without "default".
@@ -111,17 +112,20 @@ func (d *Dataset) ConfigRows(split string) map[string][]string {
 		if r.File != dataPath(split) {
 			continue
 		}
-		for _, name := range configsOf(r.Row, d.Manifest.Card) {
+		for _, name := range configsOf(r.Row, d.Manifest.Card, d.Manifest.Release) {
 			out[name] = append(out[name], r.InstanceID)
 		}
 	}
 	return out
 }
 
-func (t *tally) configs() []string {
+func (t *tally) configs(r *Release) []string {
 	out := slices.Concat(slices.Sorted(maps.Keys(t.windows)), slices.Sorted(maps.Keys(t.kinds)))
 	if t.lite > 0 {
 		out = append(out, Lite)
+	}
+	for _, c := range t.sinceConfigs(r) {
+		out = append(out, SinceConfig(c.Model))
 	}
 	return out
 }
@@ -147,7 +151,7 @@ func configsText(b *bytes.Buffer, m Manifest, t *tally) {
 	if t.lite > 0 { // Commit0's names: all is every task
 		configText(b, m, t, All, parquetPath)
 	}
-	for _, name := range t.configs() {
+	for _, name := range t.configs(m.Release) {
 		configText(b, m, t, name, func(split string) string { return configPath(name, split) })
 	}
 }
@@ -183,15 +187,20 @@ func releaseText(b *bytes.Buffer, m Manifest, t *tally) {
 
 // configsLoaded shows how one is opened.
 func configsLoaded(b *bytes.Buffer, m Manifest, t *tally) {
-	if names := t.configs(); len(names) > 0 {
+	if names := t.configs(m.Release); len(names) > 0 {
 		fmt.Fprintf(b, "\n# the tasks of one version, or of one kind\n")
 		for _, name := range names {
-			fmt.Fprintf(b, "tasks = load_dataset(DIR, %q, split=%q)  # %s\n", name, m.Splits[0].Name, configWords(name, t))
+			fmt.Fprintf(b, "tasks = load_dataset(DIR, %q, split=%q)  # %s\n", name, m.Splits[0].Name, configWords(name, m, t))
 		}
 	}
 }
 
-func configWords(name string, t *tally) string {
+func configWords(name string, m Manifest, t *tally) string {
+	for _, c := range t.sinceConfigs(m.Release) {
+		if SinceConfig(c.Model) == name {
+			return fmt.Sprintf("%s first public after the training data of %s", count(t.after(c), "task"), plain(c.Model))
+		}
+	}
 	if n, ok := t.windows[name]; ok {
 		return fmt.Sprintf("%s that came with %s", count(n, "task"), strings.ReplaceAll(strings.TrimPrefix(name, "w"), "_", "."))
 	}

@@ -34,6 +34,9 @@ const (
 	ReproofFile = "reproof.jsonl"
 	DataDir     = "data"
 	TasksDir    = "tasks"
+	// HeldOutDir is what a version publishes of its held-out tasks, and HeldOutFile the rest of them.
+	HeldOutDir  = "held_out"
+	HeldOutFile = "held_out.age"
 	BlobsDir    = "blobs"
 	PlotsDir    = "plots"
 
@@ -91,6 +94,35 @@ type Release struct {
 	Canary   string `json:"canary"`   // a GUID, of the dataset's name and Version
 	// Dates are those on which each new task was proved, at least; 0 in versions that did not count them.
 	Dates int `json:"dates,omitempty"`
+	// Hidden says how many tasks are in the hidden parts; not there where nothing was ever hidden.
+	Hidden *Hidden `json:"hidden,omitempty"`
+	// CutOffs are those of models that tasks are counted by, in the order of their file.
+	CutOffs []CutOff `json:"cutoffs,omitempty"`
+}
+
+// Parts of a release: where a task stands. In a version's folder are the rows of Public alone.
+const (
+	Public  = "public"
+	HeldOut = "held_out" // statement and base tree are published, the rest is for holders of a key
+	Private = "private"  // nothing but a commitment is published
+)
+
+// Hidden are the hidden parts of a version.
+type Hidden struct {
+	Since        string    `json:"since"`          // the first version with hidden parts
+	HeldOutShare float64   `json:"held_out_share"` // of the tasks that come
+	PrivateShare float64   `json:"private_share"`
+	HeldOut      int       `json:"held_out"` // tasks
+	Private      int       `json:"private"`
+	Opens        []Opening `json:"opens"` // by version
+	// Shown are the tasks of both parts whose gold patch stands in a published base tree: that of a later task.
+	Shown int `json:"shown"`
+}
+
+// Opening is the version that opens some held-out tasks.
+type Opening struct {
+	Version string `json:"version"`
+	Tasks   int    `json:"tasks"`
 }
 
 // Published says since when a row is published. It is set in rows of a release alone.
@@ -104,6 +136,10 @@ type Published struct {
 	Backfill bool     `json:"backfill,omitempty"`
 	Marks    []string `json:"marks,omitempty"`
 	Canary   string   `json:"canary"` // the sentence with the GUID of First
+	// Part is HeldOut or Private where the task came hidden, "" where it was always public; Opens is
+	// the version that opens a held-out one.
+	Part  string `json:"part,omitempty"`
+	Opens string `json:"opens,omitempty"`
 }
 
 // Split is one set of rows, which clients open by its name.

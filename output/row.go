@@ -196,8 +196,11 @@ type Change struct {
 	Alias      string               `json:"alias,omitempty"` // the ID by a number that the forge alone knows
 	Subject    string               `json:"subject"`
 	Release    string               `json:"release"` // the tag of the first release with it, "" where there is none
-	Notes      []schemas.Note       `json:"notes"`   // of the change, best first
-	Label      schemas.Label        `json:"label"`
+	// ReleasedAt is the commit date of that tag, and OpenedAt when the pull request was opened; not there where it is not known.
+	ReleasedAt time.Time      `json:"released_at,omitzero"`
+	OpenedAt   time.Time      `json:"opened_at,omitzero"`
+	Notes      []schemas.Note `json:"notes"` // of the change, best first
+	Label      schemas.Label  `json:"label"`
 	// LabelEvidence is what the label rests on, strongest first; LabelProvider is who
 	// decided: "rules", or a model's name.
 	LabelEvidence []schemas.LabelEvidence `json:"label_evidence"`
@@ -396,8 +399,12 @@ func changeOf(t Task) *Change {
 	if c == nil {
 		return nil
 	}
+	var opened time.Time
+	if c.Pull != nil {
+		opened = c.Pull.OpenedAt
+	}
 	return &Change{
-		Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Alias: c.Alias(), Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
+		ReleasedAt: c.ReleasedAt, OpenedAt: opened, Commit: c.Commit, Number: c.Number, NumberFrom: c.NumberFrom, Alias: c.Alias(), Subject: c.Subject, Release: c.Release, Notes: some(c.Notes),
 		Label: t.Label.Label, LabelEvidence: some(t.Label.Evidence), LabelProvider: t.Label.Provider, Range: c.Range, Class: c.Class,
 	}
 }

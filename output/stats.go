@@ -114,6 +114,7 @@ type tally struct {
 	slices     *libraryTally
 	of         []schemas.Kind // of each task, as figures
 	months     map[string]int // by created_at; of releases, as are windows and kinds
+	days       []string       // of FirstPublic, of releases
 	windows    map[string]int // by the version that they came with
 	kinds      map[string]int
 	lite       int // libraries of Lite
@@ -159,6 +160,8 @@ func (t *tally) add(r Row) {
 	if e.Release != nil {
 		t.months[r.Created().UTC().Format("2006-01")]++
 		t.windows[windowOf(r)]++
+		day, _ := r.FirstPublic()
+		t.days = append(t.days, day)
 		t.kinds[string(e.Kind)]++
 		if r.In(Lite) {
 			t.lite++

@@ -43,7 +43,9 @@ type Input struct {
 	// files that are there is by their digests.
 	Extra func(m Manifest, digests map[string]schemas.Digest) (map[string][]byte, error)
 	// Flakes are the lines of the flake ledger, in its own order.
-	Flakes        iter.Seq[ledger.Flake]
+	Flakes iter.Seq[ledger.Flake]
+	// Untold are tasks that no line of the flake ledger names.
+	Untold        map[string]bool
 	Funnel        []Funnel // of the stages before
 	Releases      int
 	Open          int // items that neither came through nor ended
@@ -190,10 +192,12 @@ type writer struct {
 	counts   Counts
 	sources  map[*Dataset]*carriedFrom
 	repos    map[string][]*Dataset // of carried tasks, by repository
-	release  *Release
-	keeping  *Keeping
-	storage  Storage
-	wrote    func(n int)
+	// quarantined are tests of carried tasks, by repository and name.
+	quarantined map[[2]string]bool
+	release     *Release
+	keeping     *Keeping
+	storage     Storage
+	wrote       func(n int)
 }
 
 func newWriter(dir string) (*writer, error) {
@@ -201,7 +205,7 @@ func newWriter(dir string) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &writer{folder: f, bases: map[string]Base{}, packed: map[schemas.Digest]bool{}, ids: map[string]string{}, gate: Gate{}, tally: newTally(), sources: map[*Dataset]*carriedFrom{}, repos: map[string][]*Dataset{}}, nil
+	return &writer{folder: f, bases: map[string]Base{}, packed: map[schemas.Digest]bool{}, ids: map[string]string{}, gate: Gate{}, tally: newTally(), sources: map[*Dataset]*carriedFrom{}, repos: map[string][]*Dataset{}, quarantined: map[[2]string]bool{}}, nil
 }
 
 func (w *writer) all(in Input) (Manifest, error) {
@@ -217,7 +221,7 @@ func (w *writer) all(in Input) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if err := w.lines(FlakesFile, func(yield func(any, error) bool) {
-		for _, f := range w.flakesWith(in.Flakes) {
+		for _, f := range w.untold(w.flakesWith(in.Flakes), in.Untold) {
 			if w.redactor.withholds(FlakesFile, f.Test) {
 				continue
 			}

@@ -124,6 +124,8 @@ type Change struct {
 	Files []ChangedFile `json:"files"`
 	// Release is the tag of the first release that holds the change; "" where none does yet.
 	Release string `json:"release,omitempty"`
+	// ReleasedAt is the commit date of Release, UTC; zero where there is none.
+	ReleasedAt time.Time `json:"released_at,omitzero"`
 	// Notes are the entries of release notes that tell of the change, best first.
 	Notes []Note `json:"notes,omitempty"`
 	// Pull is what the forge says of the change's pull request; nil where it was not asked,
@@ -195,13 +197,15 @@ type Pull struct {
 	Body   string   `json:"body,omitempty"`
 	Labels []string `json:"labels,omitempty"`
 	Merge  string   `json:"merge,omitempty"` // the commit that it was merged as
+	// OpenedAt is when it was opened, UTC; zero where the forge was asked by an earlier version.
+	OpenedAt time.Time `json:"opened_at,omitzero"`
 }
 
 // Stable is the change without what later work in its repository can alter: its
 // release, its notes, what its pull request says, the category of its repository. Stages
 // that read the states of a change only depend on this.
 func (c Change) Stable() Change {
-	c.Release, c.Notes, c.Pull, c.Category, c.CategoryBy = "", nil, nil, "", ""
+	c.Release, c.ReleasedAt, c.Notes, c.Pull, c.Category, c.CategoryBy = "", time.Time{}, nil, nil, "", ""
 	return c
 }
 

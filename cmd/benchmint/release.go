@@ -33,6 +33,8 @@ type releaseFlags struct {
 	dryRun, backfill, partial    bool
 	keepPackages                 bool
 	revise, back, without        []string
+	reveal, since                []string
+	models                       string
 	reason, text, evidence, with string
 	hold, purge                  bool
 }
@@ -60,8 +62,11 @@ func newRelease(p *program) *cobra.Command {
 	cmd.Flags().BoolVar(&f.partial, "partial", false, "publish although items of the dataset are deferred or open, and without tasks that lack re-proof")
 	cmd.Flags().StringSliceVar(&f.revise, "revise", nil, "`ID`,… whose statement was written by hand in the dataset")
 	cmd.Flags().StringSliceVar(&f.back, "back", nil, "`ID`,… that are held and come back")
+	cmd.Flags().StringSliceVar(&f.reveal, "reveal", nil, "`ID`,… that are private and become public")
+	cmd.Flags().StringVar(&f.models, "models", "", "YAML `FILE` of models and their cut-offs: how many tasks are newer than each (default: release.models)")
+	cmd.Flags().StringSliceVar(&f.since, "since-cutoff", nil, "`MODEL`,… of that file: a configuration with the tasks after its cut-off")
 	p.releaseCommon(cmd, &f)
-	cmd.AddCommand(newReleaseDiff(p), newReleaseCheck(p), newReleaseWithdraw(p))
+	cmd.AddCommand(newReleaseDiff(p), newReleaseCheck(p), newReleaseWithdraw(p), newReleaseOpen(p))
 	return cmd
 }
 
@@ -207,6 +212,20 @@ func (p *program) sayRelease(c *release.Candidate, outcome string, f releaseFlag
 	t := p.out()
 	t.line("release  %s: %s", c.Version, outcome)
 	t.line("tasks    %d: %d came, %d withdrawn, %d held, %d back, %d revised", counts.Tasks, counts.Came, counts.Withdrawn, counts.Held, counts.Back, counts.Revised)
+	if h := c.HiddenTasks(); h != nil {
+		t.line("hidden   %d held out, %d private", h.HeldOut, h.Private)
+		for _, o := range h.Left {
+			t.line("left     %s (hidden)", visible(o.String()))
+		}
+	}
+	for _, g := range []struct {
+		what string
+		all  []release.Came
+	}{{"opened", c.Diff.Opened}, {"revealed", c.Diff.Revealed}} {
+		for _, x := range g.all {
+			t.line("%-8s %s", g.what, x.ID)
+		}
+	}
 	for _, o := range c.Left {
 		t.line("left     %s", visible(o.String()))
 	}
@@ -223,7 +242,7 @@ func (p *program) sayRelease(c *release.Candidate, outcome string, f releaseFlag
 }
 
 // releaseOptions are those of every change of a shelf.
-func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releaseFlags) (release.Options, error) {
+func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releaseFlags) (_ release.Options, err error) {
 	var o release.Options
 	if f.summary == printed && p.json {
 		return o, &ended{exitUsage, errors.New("--summary - cannot be combined with --json")}
@@ -232,6 +251,12 @@ func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releas
 		return o, &ended{exitUsage, fmt.Errorf("--without: %w", err)}
 	}
 	if err := p.useCache(ctx); err != nil {
+		return o, &ended{exitUsage, err}
+	}
+	if o.Parts, err = p.parts(c, f.reveal); err != nil {
+		return o, err
+	}
+	if o.CutOffs, err = f.cutOffs(c); err != nil {
 		return o, &ended{exitUsage, err}
 	}
 	notes, err := sources.ReadNotes(c.Store)
@@ -245,6 +270,8 @@ func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releas
 		}
 	}
 	return release.Options{
+		Parts:    o.Parts,
+		CutOffs:  o.CutOffs,
 		Backfill: f.backfill, Revise: f.revise, Back: f.back, Without: f.without, Allow: secrets.Allow(c.Redaction.Allow),
 		Client: p.machine(c).clients(),
 		Reproof: release.Reproof{
@@ -387,6 +414,11 @@ func newReleaseCheck(p *program) *cobra.Command {
 			findings, err := s.Check(only, p.sayNow())
 			if err != nil {
 				return err
+			}
+			if hidden, err := p.checkHidden(c, s); err != nil {
+				return err
+			} else if len(only) == 0 {
+				findings = append(findings, hidden...)
 			}
 			if p.json {
 				if err := p.writeJSON(append([]release.Finding{}, findings...)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -291,9 +292,13 @@ func (r reprover) due(tasks *grade.Dataset) ([]due, error) {
 		return nil, unmet("%w", err)
 	}
 	published := map[string]bool{}
-	if s, err := release.Read(r.config.Releases); err == nil {
-		if published, err = s.Tasks(); err != nil {
-			return nil, err
+	for _, dir := range []string{r.config.Releases, r.config.Hidden.Folder} {
+		if s, err := release.Read(dir); err == nil {
+			some, err := s.Tasks()
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(published, some)
 		}
 	}
 	var out []due

@@ -41,6 +41,7 @@ type Config struct {
 	Redaction Redaction
 	Citation  Citation
 	Release   Release
+	Hidden    Hidden
 	Build     Build
 	Sandbox   Sandbox
 	Proof     Proof
@@ -173,8 +174,17 @@ type Citation struct {
 
 // Release is what a release asks of the re-proof of new tasks (docs/releases.md).
 type Release struct {
-	Dates             int // on so many dates; 1 asks for no re-proof
-	Gold, Nop, Forged int // runs with the own patch, with one that does nothing, with one that forges results
+	Dates             int    // on so many dates; 1 asks for no re-proof
+	Gold, Nop, Forged int    // runs with the own patch, with one that does nothing, with one that forges results
+	Models            string // a file of what is known of models; "" is none
+}
+
+// Hidden says which share of the tasks of releases is hidden (docs/releases.md). The salt is in SaltVariable.
+type Hidden struct {
+	HeldOut, Private float64
+	Keys             []string // of age: who opens held-out tasks
+	Opens            string   // the version that publishes them
+	Folder           string   // of their shelf
 }
 
 // Balance says which tasks of those that are there make up the dataset; without Tasks all do.
@@ -310,7 +320,7 @@ func Default() *Config {
 		Wait:     5 * time.Minute, // several pauses of what was put off (stages: Budget)
 		Store:    "benchmint-state",
 		Output:   "benchmint-out",
-		Releases: "releases", Release: Release{Dates: 2, Gold: 10, Nop: 3, Forged: 1},
+		Releases: "releases", Hidden: Hidden{Folder: "hidden-releases"}, Release: Release{Dates: 2, Gold: 10, Nop: 3, Forged: 1},
 		origins: map[string]Origin{},
 	}
 }

@@ -69,7 +69,8 @@ blobs: s3://mint/run
 output: /out
 releases: /shelf
 citation: {authors: [The acme team], url: "https://example.org/acme"}
-release: {dates: 1, gold: 4, nop: 2, forged: 3}
+release: {dates: 1, gold: 4, nop: 2, forged: 3, models: models.yaml}
+hidden: {held_out: 0.2, private: 0.1, keys: [age1acme], opens: "2027.07", folder: /hidden}
 `
 
 func TestLoadReadsEveryKey(t *testing.T) {
@@ -108,7 +109,8 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		Reviews: []string{filepath.Join(filepath.Dir(file), "ana.csv"), "/ben.csv"}, Balance: Balance{40, 7, Shares{"language": {"python": 0.5, "go": 0.5}, "category": nil}},
 		Wait:  90 * time.Second,
 		Store: filepath.Join(filepath.Dir(file), "state"), Blobs: "s3://mint/run", Output: "/out",
-		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"}, Release: Release{1, 4, 2, 3},
+		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"}, Release: Release{1, 4, 2, 3, filepath.Join(filepath.Dir(file), "models.yaml")},
+		Hidden: Hidden{0.2, 0.1, []string{"age1acme"}, "2027.07", "/hidden"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
@@ -333,7 +335,7 @@ func TestExampleHasEveryKeyAndParses(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Example())
 	}
-	if diff := cmp.Diff(Default(), c, cmpopts.IgnoreUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "File", "Store", "Output", "Releases"), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(Default(), c, cmpopts.IgnoreUnexported(Config{}), cmpopts.IgnoreFields(Config{}, "File", "Store", "Output", "Releases", "Hidden.Folder"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the example is not the default (-default +example):\n%s", diff)
 	}
 	if c, err = Load(Input{File: write(t, sampled(Example()))}); err != nil {

@@ -28,6 +28,7 @@ type Key struct {
 // sections are the comments over the groups of the example.
 var sections = map[string]string{
 	"release":   "What a release asks of new tasks beside their proof (docs/releases.md).",
+	"hidden":    "Parts of releases that are not public (docs/releases.md). They are drawn by the salt in BENCHMINT_SALT, which no file has.",
 	"sources":   "Where changes come from: git repositories, by path or URL. GitHub is asked where github, search, list or preset is set.",
 	"github":    "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
 	"limits":    "Per repository, newest first.",
@@ -178,6 +179,13 @@ var Keys = []Key{
 	{Path: "release.gold", Doc: "runs of a new task with its own patch, over all dates; a published task has at most 3", IsLocal: true, bind: func(c *Config) any { return &c.Release.Gold }},
 	{Path: "release.nop", Doc: "runs with a patch that does nothing; a published task has at most 1", IsLocal: true, bind: func(c *Config) any { return &c.Release.Nop }},
 	{Path: "release.forged", Doc: "runs with a patch that only forges results; a published task has none", IsLocal: true, bind: func(c *Config) any { return &c.Release.Forged }},
+	{Path: "release.models", Doc: "YAML file of models with their cut-offs, as --models of eval has it: what a release says of tasks after each", Example: "models.yaml", IsPath: true, IsLocal: true, bind: func(c *Config) any { return &c.Release.Models }},
+
+	{Path: "hidden.held_out", Doc: "share of new tasks of which statement and base tree are published, and all else is encrypted; it stays as it is in the first version that hides tasks", IsLocal: true, bind: func(c *Config) any { return &c.Hidden.HeldOut }},
+	{Path: "hidden.private", Doc: "share of new tasks of which only a commitment is published; it stays, too", IsLocal: true, bind: func(c *Config) any { return &c.Hidden.Private }},
+	{Path: "hidden.keys", Doc: "public keys of age (age-keygen) that open held-out tasks", Example: "[age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]", IsLocal: true, bind: func(c *Config) any { return &c.Hidden.Keys }},
+	{Path: "hidden.opens", Doc: "version that publishes the held-out tasks that come now", Example: `"2027.07"`, IsLocal: true, bind: func(c *Config) any { return &c.Hidden.Opens }},
+	{Path: "hidden.folder", Doc: "folder of the shelf of hidden tasks, outside of releases: publish it nowhere", IsPath: true, IsLocal: true, bind: func(c *Config) any { return &c.Hidden.Folder }},
 
 	{Path: "citation.authors", Doc: "who made the dataset, for CITATION.cff of a release; empty: its maintainers", Example: "[The acme team]", IsLocal: true, bind: func(c *Config) any { return &c.Citation.Authors }},
 	{Path: "citation.url", Doc: "where the dataset is published", Example: "https://example.org/acme-tasks", IsLocal: true, bind: func(c *Config) any { return &c.Citation.URL }},

@@ -303,6 +303,9 @@ const (
 	TokenFileVariable = envPrefix + "TOKEN_FILE"
 )
 
+// SaltVariable has the salt by which hidden parts of releases are drawn. It is in no configuration either.
+const SaltVariable = envPrefix + "SALT"
+
 // readEnviron applies BENCHMINT_*; an unknown one is an error like an unknown key.
 func (c *Config) readEnviron(environ []string) (problems Problems) {
 	byName := map[string]Key{}
@@ -317,7 +320,7 @@ func (c *Config) readEnviron(environ []string) (problems Problems) {
 		name, text, _ := strings.Cut(entry, "=")
 		// Empty is unset, as for git and Docker; BENCHMINT_TEST_* is for this project's tests.
 		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, envPrefix+"TEST_") || text == "" ||
-			name == TokenVariable || name == TokenFileVariable {
+			name == TokenVariable || name == TokenFileVariable || name == SaltVariable {
 			continue
 		}
 		k, ok := byName[name]

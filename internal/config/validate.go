@@ -63,6 +63,7 @@ func (c *Config) validate(now time.Time) Problems {
 	if c.Releases == c.Output || c.Releases == c.Store {
 		k.at("releases", "is the folder of the dataset or of the store")
 	}
+	k.hidden()
 	if b := c.Build.CABundle; b != "" {
 		// Builds of strangers read it: a file that is something else must not reach them.
 		if info, err := os.Stat(b); err != nil || !info.Mode().IsRegular() {
@@ -75,10 +76,24 @@ func (c *Config) validate(now time.Time) Problems {
 	return k.problems
 }
 
+// hidden checks the hidden parts of releases.
+func (k *checker) hidden() {
+	h := k.c.Hidden
+	if h.HeldOut+h.Private > 1 {
+		k.at("hidden.private", "%g and hidden.held_out %g are more than 1 together", h.Private, h.HeldOut)
+	}
+	for _, other := range []string{k.c.Releases, k.c.Output, k.c.Store} {
+		if h.Folder == other || strings.HasPrefix(h.Folder+"/", strings.TrimSuffix(other, "/")+"/") {
+			k.at("hidden.folder", "is in %s, which is published or written again: hidden tasks need a folder of their own", other)
+			break
+		}
+	}
+}
+
 // places checks where records, blobs and the dataset are kept.
 func (k *checker) places() {
 	c := k.c
-	for path, v := range map[string]string{"store": c.Store, "output": c.Output, "releases": c.Releases} {
+	for path, v := range map[string]string{"store": c.Store, "output": c.Output, "releases": c.Releases, "hidden.folder": c.Hidden.Folder} {
 		switch {
 		case v == "":
 			k.at(path, "is empty")
@@ -150,6 +165,7 @@ func (k *checker) numbers() {
 		"library.min_passing": c.Library.MinPassing, "library.max_zero_work": c.Library.MaxZeroWork,
 		"library.min_coverage": c.Library.MinCoverage, "library.min_documented": c.Library.MinDocumented, "service.min_answered": c.Service.MinAnswered,
 		"limits.edit_share": c.Limits.EditShare, "filters.min_noticed": c.Filters.MinNoticed,
+		"hidden.held_out": c.Hidden.HeldOut, "hidden.private": c.Hidden.Private,
 	} {
 		if share < 0 || share > 1 {
 			k.at(path, "%g is not between 0 and 1", share)

@@ -71,7 +71,7 @@ func points(connections int) int {
 
 const fragments = `
 fragment release on ReleaseConnection { pageInfo { hasNextPage endCursor } nodes { tagName name isDraft isPrerelease publishedAt description author { login } } }
-fragment pull on PullRequest { number title body updatedAt mergedAt mergeCommit { oid } labels(first: 20) { nodes { name } } }
+fragment pull on PullRequest { number title body createdAt updatedAt mergedAt mergeCommit { oid } labels(first: 20) { nodes { name } } }
 fragment pulls on PullRequestConnection { pageInfo { hasNextPage endCursor } nodes { ...pull } }
 `
 
@@ -114,6 +114,7 @@ type (
 	pullNode struct {
 		Number      int
 		Title, Body string
+		CreatedAt   time.Time
 		UpdatedAt   time.Time
 		MergedAt    *time.Time
 		MergeCommit *struct{ OID string }
@@ -163,7 +164,7 @@ func (r releasesNode) releases() []Release {
 }
 
 func (n pullNode) pull() Pull {
-	p := Pull{Pull: schemas.Pull{Number: n.Number, Title: text(n.Title), Body: text(n.Body)}, Updated: n.UpdatedAt.UTC()}
+	p := Pull{Pull: schemas.Pull{Number: n.Number, Title: text(n.Title), Body: text(n.Body), OpenedAt: n.CreatedAt.UTC()}, Updated: n.UpdatedAt.UTC()}
 	if n.MergedAt != nil {
 		p.Merged = n.MergedAt.UTC()
 	}

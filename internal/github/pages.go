@@ -184,6 +184,7 @@ func (c *Client) recentREST(ctx context.Context, name, after string) (out []Pull
 				continue
 			}
 			pull := Pull{Updated: p.GetUpdatedAt().UTC(), Merged: p.GetMergedAt().UTC()}
+			pull.OpenedAt = p.GetCreatedAt().UTC()
 			pull.Number, pull.Title, pull.Body, pull.Merge = p.GetNumber(), text(p.GetTitle()), text(p.GetBody()), p.GetMergeCommitSHA()
 			for _, l := range p.Labels {
 				pull.Labels = append(pull.Labels, text(l.GetName()))

@@ -19,6 +19,9 @@ func (c *Candidate) changelog() string {
 	}
 	came(&b, "Came", d.Came)
 	came(&b, "Back", d.Back)
+	came(&b, "Opened", d.Opened)
+	came(&b, "Revealed", d.Revealed)
+	c.hiddenText(&b)
 	out(&b, "Withdrawn", d.Out)
 	out(&b, "Held", d.Held)
 	if len(d.Changed) > 0 {
@@ -114,7 +117,7 @@ func (d Diff) Text() string {
 	for _, group := range []struct {
 		name string
 		all  []Came
-	}{{"came", d.Came}, {"back", d.Back}, {"gone", d.Gone}} {
+	}{{"came", d.Came}, {"back", d.Back}, {"opened", d.Opened}, {"revealed", d.Revealed}, {"gone", d.Gone}} {
 		for _, t := range group.all {
 			fmt.Fprintf(&b, "%-9s  %s\n", group.name, t.ID)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -102,6 +103,8 @@ func (c *shelfCheck) version(i int, e Entry) error {
 	}
 	c.link(i, record)
 	c.purged(e, record)
+	c.hidden(i, record)
+	c.freshness(record)
 	findings, err := output.CheckEach(c.s.Path(v), func(n, of int) { c.say("tasks of "+string(v), n, of) })
 	if errors.Is(err, output.ErrNoDataset) {
 		c.add(v, "%v", err)
@@ -114,6 +117,16 @@ func (c *shelfCheck) version(i int, e Entry) error {
 		c.add(v, "%s", f)
 	}
 	return c.rows(i, record)
+}
+
+// freshness is that of the rows; versions from before it was measured have none.
+func (c *shelfCheck) freshness(r Record) {
+	if r.Freshness == nil {
+		return
+	}
+	if d, err := c.s.Dataset(r.Version); err == nil && !reflect.DeepEqual(*r.Freshness, *freshness(d)) { // else it has its own finding
+		c.add(r.Version, "%s: freshness is not that of the rows", output.ReleaseFile)
+	}
 }
 
 // link: a version names the one before by the digest that it had then. A purge since then is in
@@ -244,6 +257,8 @@ func (c *shelfCheck) rows(i int, r Record) error {
 	}
 	c.same(r.Version, "came", ids(said.Came), ids(got.Came))
 	c.same(r.Version, "back", ids(said.Back), ids(got.Back))
+	c.same(r.Version, "opened", ids(said.Opened), ids(got.Opened))
+	c.same(r.Version, "revealed", ids(said.Revealed), ids(got.Revealed))
 	c.same(r.Version, "went", outIDs(said), outIDs(got))
 	c.back(i, got.Back, now)
 	for _, x := range got.Changed {

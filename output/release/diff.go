@@ -42,15 +42,18 @@ var classes = map[string]Class{
 
 // Diff is what lies between two datasets.
 type Diff struct {
-	Format  string    `json:"format"`
-	From    string    `json:"from"` // a version, or the name of a dataset; "" where there is none before
-	To      string    `json:"to"`
-	Came    []Came    `json:"came"`
-	Out     []Out     `json:"withdrawn"`
-	Held    []Out     `json:"held"`
-	Back    []Came    `json:"back"`
-	Gone    []Came    `json:"gone"` // not in To, and no withdrawal says why
-	Changed []Changed `json:"changed"`
+	Format string `json:"format"`
+	From   string `json:"from"` // a version, or the name of a dataset; "" where there is none before
+	To     string `json:"to"`
+	Came   []Came `json:"came"`
+	Out    []Out  `json:"withdrawn"`
+	Held   []Out  `json:"held"`
+	Back   []Came `json:"back"`
+	Gone   []Came `json:"gone"` // not in To, and no withdrawal says why
+	// Opened were held out and Revealed private before. On the shelf of hidden tasks they are not in To any more.
+	Opened   []Came    `json:"opened,omitempty"`
+	Revealed []Came    `json:"revealed,omitempty"`
+	Changed  []Changed `json:"changed"`
 }
 
 // DiffFormat is the version of diff.json.
@@ -130,6 +133,7 @@ func Compare(a, b Side, feed Feed) (Diff, error) {
 		now := b.Rows[id]
 		before, ok := a.Rows[id]
 		switch {
+		case !ok && d.cameOut(now.Row, feed):
 		case !ok && published(now.Row, a.Name):
 			d.Back = append(d.Back, cameOf(now.Row))
 		case !ok:
@@ -153,11 +157,25 @@ func Compare(a, b Side, feed Feed) (Diff, error) {
 			d.Out = append(d.Out, Out{c, w.Reason, w.Text, w.ReplacedBy})
 		} else if w, ok := withdrawn(feed.Held, id, ""); ok {
 			d.Held = append(d.Held, Out{c, w.Reason, w.Text, w.ReplacedBy})
-		} else {
+		} else if !d.cameOut(a.Rows[id].Row, feed) {
 			d.Gone = append(d.Gone, c)
 		}
 	}
 	return d, nil
+}
+
+// cameOut notes a task that became public between the two, and reports whether it did.
+func (d *Diff) cameOut(r output.Row, feed Feed) bool {
+	x, ok := disclosed(feed.Disclosed, r.InstanceID)
+	if !ok || versionShape.MatchString(d.From) && x.In.Compare(Version(d.From)) <= 0 || versionShape.MatchString(d.To) && x.In.Compare(Version(d.To)) > 0 {
+		return false
+	}
+	if x.Part == output.HeldOut {
+		d.Opened = append(d.Opened, cameOf(r))
+	} else {
+		d.Revealed = append(d.Revealed, cameOf(r))
+	}
+	return true
 }
 
 // published reports whether a row came with this version or an earlier one.
@@ -306,10 +324,10 @@ func words(a, b string) string {
 
 // Empty reports whether nothing changed.
 func (d Diff) Empty() bool {
-	return len(d.Came)+len(d.Out)+len(d.Held)+len(d.Back)+len(d.Gone)+len(d.Changed) == 0
+	return len(d.Came)+len(d.Out)+len(d.Held)+len(d.Back)+len(d.Gone)+len(d.Opened)+len(d.Revealed)+len(d.Changed) == 0
 }
 
 // Counts are the figures of a diff; tasks is how many there are after it.
 func (d Diff) Counts(tasks int) Counts {
-	return Counts{Tasks: tasks, Came: len(d.Came), Withdrawn: len(d.Out), Held: len(d.Held), Back: len(d.Back), Revised: len(d.Changed)}
+	return Counts{Tasks: tasks, Came: len(d.Came), Withdrawn: len(d.Out), Held: len(d.Held), Back: len(d.Back), Revised: len(d.Changed), Disclosed: len(d.Opened) + len(d.Revealed)}
 }

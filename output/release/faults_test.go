@@ -174,10 +174,10 @@ func TestKillBetweenSteps(t *testing.T) {
 		dir := clone(t, shelf)
 		must(t, os.Rename(copied(t, filepath.Join(done, FeedFile), filepath.Join(dir, ".feed")), filepath.Join(dir, nextFile)))
 		for i, v := range moved {
-			place := filepath.Join(dir, hidden+string(v))
+			place := filepath.Join(dir, begun+string(v))
 			must(t, os.CopyFS(place, os.DirFS(filepath.Join(done, string(v)))))
 			if n>>i&1 == 1 {
-				must(t, (&Shelf{Dir: dir, places: map[Version]string{v: hidden + string(v)}}).moveOnly(v))
+				must(t, (&Shelf{Dir: dir, places: map[Version]string{v: begun + string(v)}}).moveOnly(v))
 			}
 		}
 		put(t, filepath.Join(dir, ".new-2024.01", "x"), "begun")

@@ -69,7 +69,7 @@ type Gate interface {
 }
 
 // names are those of all gates in order, of those too that no part of this program has yet.
-var names = []string{"vanished", "identity", "window", "licence", "secrets", "leaks", "reproof", "decontamination", "lint", "canary", "huggingface"}
+var names = []string{"vanished", "identity", "window", "licence", "secrets", "leaks", "reproof", "decontamination", "hidden", "lint", "canary", "huggingface"}
 
 var gates = map[string]Gate{}
 

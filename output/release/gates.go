@@ -59,6 +59,7 @@ func init() {
 		{name: "secrets", look: noSecrets},
 		{name: "leaks", look: noLeaks},
 		{name: "reproof", look: againProved},
+		{name: "hidden", look: unseen, read: veiled},
 		{name: "lint", read: lint},
 		{name: "canary", read: canary},
 		{name: "huggingface", need: client, read: huggingFace},
@@ -223,7 +224,10 @@ func canary(_ context.Context, c *Candidate, dir string) (a Answer, err error) {
 // wantsCanary leaves out what solvers see, texts of others, sums and what is no text. An empty
 // split has no rows and so no canary.
 func wantsCanary(name string) bool {
+	name = strings.TrimPrefix(name, output.HeldOutDir+"/")
 	switch {
+	case name == output.HeldOutFile, path.Dir(name) == output.BlobsDir: // encrypted, or base trees
+		return false
 	case output.ForSolvers(name), strings.HasPrefix(name, licencesDir+"/"), name == output.ChecksumsFile, path.Ext(name) == ".parquet":
 		return false
 	case path.Dir(name) == output.DataDir:

@@ -73,7 +73,7 @@ func (k *keeping) recipe(ctx context.Context, t *Task, r schemas.Recipe) error {
 	}
 	if k.dir == "" {
 		var err error
-		if k.dir, err = os.MkdirTemp(k.c.Shelf.Dir, hidden+"packages-"); err != nil {
+		if k.dir, err = os.MkdirTemp(k.c.Shelf.Dir, begun+"packages-"); err != nil {
 			return err
 		}
 	}

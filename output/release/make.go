@@ -40,6 +40,10 @@ type Options struct {
 	// Keep gets packages for tasks whose packages are not kept yet; nil: none are got.
 	Keep  Keep
 	Tools map[string]string
+	// CutOffs are those of models that tasks are counted by.
+	CutOffs []output.CutOff
+	// Parts are the hidden ones; nil hides nothing.
+	Parts *Parts
 	// Say is told what is done, and how many of how many tasks.
 	Say func(what string, n, of int)
 	Now func() time.Time
@@ -90,6 +94,10 @@ type Candidate struct {
 	texts  map[string][]licenceText // by base tree
 	purged []string                 // tasks whose bytes leave what is written
 	kept   *output.Keeping
+	draw   *draw      // nil where nothing is hidden
+	hidden *Candidate // of the shelf of hidden tasks
+	secret bool       // it is that
+	veil   *veil      // what is published of hidden tasks
 }
 
 func (c *Candidate) say(what string, n, of int) {
@@ -124,10 +132,19 @@ func (s *Shelf) Plan(ctx context.Context, o Options) (*Candidate, error) {
 	if err := c.previous(); err != nil {
 		return nil, err
 	}
+	if err := c.hides(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.planHidden(ctx); err != nil {
+		return c, err
+	}
 	if err := c.proved(); err != nil {
 		return nil, err
 	}
 	if err := c.old(); err != nil {
+		return nil, err
+	}
+	if err := c.comeOut(); err != nil {
 		return nil, err
 	}
 	if err := c.added(); err != nil {
@@ -157,7 +174,10 @@ func (c *Candidate) Published() bool {
 
 // Nothing reports whether a version would be the one before again.
 func (c *Candidate) Nothing() bool {
-	return c.Previous != nil && len(c.Diff.Came)+len(c.Diff.Out)+len(c.Diff.Held)+len(c.Diff.Back)+len(c.Diff.Changed) == 0
+	if c.hidden != nil && !c.hidden.Nothing() || c.Work == nil && c.draw != nil {
+		return false
+	}
+	return (c.Previous != nil || c.secret && len(c.Tasks) == 0) && c.Diff.Empty()
 }
 
 // old takes the tasks of the version before, as they stand there but for revisions.
@@ -181,6 +201,9 @@ func (c *Candidate) old() error {
 		t := Task{Row: carried.Row.Row, carried: carried}
 		id := t.Row.InstanceID
 		ids = append(ids, id)
+		if _, out := disclosed(c.Feed.Disclosed, id); out && c.secret {
+			continue
+		}
 		if _, out := withdrawn(slices.Concat(c.Feed.Withdrawals, c.Feed.Held), id, ""); out || c.unproved(t.Row) {
 			continue
 		}
@@ -267,6 +290,9 @@ func (c *Candidate) narrow(t *Task) (kept bool, err error) {
 	if len(removed) == 0 {
 		return true, nil
 	}
+	for test, ids := range removed {
+		removed[test] = append([]string{}, c.untold(ids)...)
+	}
 	if len(proof.List(schemas.F2P)) == 0 || t.Row.Benchmint.Kind == schemas.KindService {
 		return false, nil
 	}
@@ -339,7 +365,7 @@ func (c *Candidate) added() error {
 		return nil
 	}
 	day := c.AsOf.UTC().Format(time.DateOnly)
-	for _, carried := range c.Work.Carry(func(r output.Row) bool { return !ids[r.InstanceID] }) {
+	for _, carried := range c.Work.Carry(func(r output.Row) bool { return !ids[r.InstanceID] && c.mine(r) }) {
 		r := carried.Row.Row
 		id := r.InstanceID
 		if w, out := withdrawn(slices.Concat(c.Feed.Withdrawals, c.Feed.Held), id, r.Benchmint.Identity); out {
@@ -360,25 +386,37 @@ func (c *Candidate) added() error {
 			c.Waiting = append(c.Waiting, id)
 			continue
 		}
-		guid := output.Canary(c.Shelf.Feed.Dataset, string(c.Version))
-		r.Benchmint.Release = &output.Published{First: string(c.Version), Canary: output.CanaryText(guid), Backfill: c.older(r)}
-		carried.Edit = func(name string, b []byte) ([]byte, error) { return output.WithCanary(name, b, guid), nil }
-		t := Task{Row: r, New: true, carried: carried}
-		t.markClock(c.proofs[id])
-		kept, err := c.narrow(&t) // the version before may know of flakes that Work does not
-		if err != nil {
+		if err := c.add(carried); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
-		if !kept {
-			c.Left = append(c.Left, Objection{"lint", id, "a test that decides is in the flake ledger of the version before"})
-			continue
-		}
-		t.carried.Row.Row = t.Row
-		if t.carried.Line, err = t.Row.Encoded(); err != nil {
-			return fmt.Errorf("%s: %w", id, err)
-		}
-		c.Tasks = append(c.Tasks, t)
 	}
+	return nil
+}
+
+// add takes a new task.
+func (c *Candidate) add(carried output.Carried) error {
+	r := carried.Row.Row
+	guid := output.Canary(c.Shelf.Feed.Dataset, string(c.Version))
+	r.Benchmint.Release = &output.Published{First: string(c.Version), Canary: output.CanaryText(guid), Backfill: c.older(r)}
+	if err := c.hide(&r); err != nil {
+		return err
+	}
+	carried.Edit = func(name string, b []byte) ([]byte, error) { return output.WithCanary(name, b, guid), nil }
+	t := Task{Row: r, New: true, carried: carried}
+	t.markClock(c.proofs[r.InstanceID])
+	kept, err := c.narrow(&t) // the version before may know of flakes that Work does not
+	if err != nil {
+		return err
+	}
+	if !kept {
+		c.Left = append(c.Left, Objection{"lint", r.InstanceID, "a test that decides is in the flake ledger of the version before"})
+		return nil
+	}
+	t.carried.Row.Row = t.Row
+	if t.carried.Line, err = t.Row.Encoded(); err != nil {
+		return err
+	}
+	c.Tasks = append(c.Tasks, t)
 	return nil
 }
 
@@ -436,6 +474,9 @@ func (c *Candidate) settle(ctx context.Context) error {
 	if err := c.needs(ctx); err != nil {
 		return err
 	}
+	if c.secret && c.Nothing() {
+		return nil // no version is made of it
+	}
 	refused, err := c.ask(ctx, "")
 	if err != nil {
 		return err
@@ -451,7 +492,7 @@ func (c *Candidate) settle(ctx context.Context) error {
 
 // empty refuses a first version without tasks: an empty dataset is no result.
 func (c *Candidate) empty() error {
-	if c.Previous != nil || len(c.Tasks) > 0 {
+	if c.Previous != nil || len(c.Tasks) > 0 || c.secret {
 		return nil
 	}
 	return &RefusedError{c.Version, []Objection{{Gate: "tasks", Text: "there is none to publish, and an empty dataset is no result"}}}
@@ -531,5 +572,6 @@ func (c *Candidate) ask(ctx context.Context, dir string) (refused []Objection, e
 func (s *Shelf) feedCopy() Feed {
 	f := s.Feed
 	f.Versions, f.Withdrawals, f.Held, f.Purges = slices.Clone(f.Versions), slices.Clone(f.Withdrawals), slices.Clone(f.Held), slices.Clone(f.Purges)
+	f.Disclosed = slices.Clone(f.Disclosed)
 	return f
 }

@@ -82,6 +82,9 @@ func (c *Candidate) extra(m output.Manifest, digests map[string]schemas.Digest) 
 	}
 	out[DiffFile] = b
 	out[CitationFile] = c.citation(m)
+	if c.veil != nil {
+		maps.Copy(out, c.veil.files)
+	}
 	out[CroissantFile], err = c.croissant(m, digests)
 	return out, err
 }

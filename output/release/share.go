@@ -23,6 +23,9 @@ const (
 // share puts the base trees of new tasks into archives by repository. A published archive stays as
 // it is, but for a purge: then the trees that stay are packed again without the others.
 func (c *Candidate) share() error {
+	if c.secret {
+		return nil // each is packed alone: one that becomes public takes no other with it
+	}
 	groups := map[string][]*Task{}
 	for i := range c.Tasks {
 		t := &c.Tasks[i]
@@ -99,7 +102,7 @@ func (c *Candidate) pack(tasks []*Task, trees map[string]*tree.Tree) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(c.Shelf.Dir, hidden+"trees-")
+	file, err := os.CreateTemp(c.Shelf.Dir, begun+"trees-")
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,10 @@ type Feed struct {
 	Withdrawals []Withdrawn `json:"withdrawals"`
 	Held        []Withdrawn `json:"held"`
 	Purges      []Purge     `json:"purges"`
+	// Hidden is how tasks are drawn into hidden parts; not there where they never were.
+	Hidden *Drawn `json:"hidden,omitempty"`
+	// Disclosed are hidden tasks that became public.
+	Disclosed []Disclosed `json:"disclosed,omitempty"`
 }
 
 // Entry is a version in the feed.
@@ -64,6 +68,8 @@ type Counts struct {
 	Held      int `json:"held"`
 	Back      int `json:"back"`
 	Revised   int `json:"revised"`
+	// Disclosed were hidden: on the public shelf they came out, on that of hidden tasks they went.
+	Disclosed int `json:"disclosed,omitempty"`
 }
 
 // Withdrawn is a task that was taken out of the data.
@@ -112,6 +118,10 @@ type Record struct {
 	Tools map[string]string `json:"tools"`
 	// Purged are IDs whose bytes were taken out after the version was published.
 	Purged []string `json:"purged,omitempty"`
+	// Freshness is not there in versions that did not measure it.
+	Freshness *Freshness `json:"freshness,omitempty"`
+	// Hidden is what is said of hidden tasks; not there where nothing was ever hidden.
+	Hidden *Veiled `json:"hidden,omitempty"`
 }
 
 // Window is the time in which new tasks landed: From is in it, To is not. From is "" in the first
@@ -134,6 +144,7 @@ type Shelf struct {
 	// places are folders of versions that an interrupted change has not put in their places.
 	places map[Version]string
 	unlock func()
+	hidden *Shelf // of hidden tasks, where it is open
 }
 
 // ErrNoShelf is a folder without a feed.
@@ -181,7 +192,7 @@ func readFeed(name string) (f Feed, err error) {
 // place finds the folders of versions that a decided change has not put in their places yet.
 func (s *Shelf) place(before Feed) error {
 	for _, e := range s.Feed.Versions {
-		from := hidden + string(e.Version)
+		from := begun + string(e.Version)
 		switch there := recordDigest(s.Path(e.Version)); {
 		case there == e.Record || slices.Contains(before.Versions, e):
 		case recordDigest(filepath.Join(s.Dir, from)) != e.Record:
@@ -240,6 +251,9 @@ func open(dir, dataset string) (*Shelf, error) {
 
 // Close gives the lock back.
 func (s *Shelf) Close() {
+	if s.hidden != nil {
+		s.hidden.Close()
+	}
 	if s.unlock != nil {
 		s.unlock()
 	}
@@ -378,7 +392,7 @@ func (s *Shelf) finish() error {
 	return syncDir(s.Dir)
 }
 
-const hidden = ".new-"
+const begun = ".new-"
 
 // sweep removes what an interrupted change left behind: folders of versions, those in which
 // package output had begun to write them, and files without their names yet. A change that is
@@ -392,8 +406,8 @@ func sweep(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		for _, begun := range []string{hidden, "." + hidden, ".tmp-"} {
-			if strings.HasPrefix(e.Name(), begun) {
+		for _, prefix := range []string{begun, "." + begun, ".tmp-"} {
+			if strings.HasPrefix(e.Name(), prefix) {
 				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 					return err
 				}

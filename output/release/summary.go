@@ -33,6 +33,9 @@ func (c *Candidate) Summary(outcome string, cost Cost) string {
 	c.decisions(&b)
 	came(&b, "Came", d.Came)
 	came(&b, "Back", d.Back)
+	came(&b, "Opened", d.Opened)
+	came(&b, "Revealed", d.Revealed)
+	c.hiddenText(&b)
 	out(&b, "Withdrawn", d.Out)
 	out(&b, "Held", d.Held)
 	if len(d.Changed) > 0 {

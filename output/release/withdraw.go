@@ -66,8 +66,12 @@ func (s *Shelf) Correct(ctx context.Context, o Options, a Act) (Record, error) {
 	if c.Previous, err = s.Dataset(last.Version); err != nil {
 		return Record{}, err
 	}
-	if err := c.takeOut(a, last); err != nil {
+	if hidden, err := c.correctHidden(ctx, &a); err != nil {
 		return Record{}, err
+	} else if !hidden {
+		if err := c.takeOut(a, last); err != nil {
+			return Record{}, err
+		}
 	}
 	if err := c.old(); err != nil {
 		return Record{}, err
@@ -170,7 +174,10 @@ func (c *Candidate) purge(ctx context.Context, a Act) (record Record, err error)
 		feed.Versions[i].Counts.Tasks -= len(taken)
 	}
 	if !c.Nothing() {
-		tmp := filepath.Join(s.Dir, hidden+string(c.Version))
+		if err := c.lower(""); err != nil {
+			return Record{}, err
+		}
+		tmp := filepath.Join(s.Dir, begun+string(c.Version))
 		if record, err = c.writeTo(ctx, tmp); err != nil {
 			return Record{}, err
 		}
@@ -213,13 +220,16 @@ func (s *Shelf) without(ctx context.Context, by *Candidate, e Entry, ids []strin
 		return r, nil, err
 	}
 	c.Diff.Changed = slices.DeleteFunc(c.Diff.Changed, func(x Changed) bool { return slices.Contains(ids, x.ID) })
+	if c.veil, err = s.veilOf(e.Version); err != nil {
+		return r, nil, err
+	}
 	c.Keep, c.purged = nil, ids
 	if err := errors.Join(c.share(), c.keep(ctx)); err != nil {
 		return r, nil, err
 	}
 	in := c.input()
 	in.Release = d.Manifest.Release
-	dir := filepath.Join(s.Dir, hidden+string(e.Version))
+	dir := filepath.Join(s.Dir, begun+string(e.Version))
 	if _, err := output.Write(dir, in); err != nil {
 		return r, nil, err
 	}

@@ -19,25 +19,64 @@ import (
 // Write writes the version beside the shelf's others, has the gates read it, and publishes it. A
 // gate that refuses it leaves the shelf as it was: RefusedError. ErrThere.
 func (c *Candidate) Write(ctx context.Context) (record Record, err error) {
-	if c.Published() {
-		last, _ := c.Shelf.Latest()
-		return Record{}, fmt.Errorf("%s is not newer than %s, the newest version of %s: %w", c.Version, last.Version, c.Shelf.Dir, ErrThere)
-	}
-	if err := c.free(); err != nil {
+	if err := c.isFree(); err != nil {
 		return Record{}, err
 	}
-	began := c.Now()
-	tmp := filepath.Join(c.Shelf.Dir, hidden+string(c.Version))
+	began, place := c.Now(), ""
+	if h := c.hidden; h != nil && !h.Nothing() { // both are written before one is published
+		if err := h.isFree(); err != nil {
+			return Record{}, err
+		}
+		defer func() { err = errors.Join(err, sweep(h.Shelf.Dir)) }()
+		if _, place, err = h.writeAside(ctx, began); err != nil {
+			return Record{}, err
+		}
+	}
+	if err := c.lower(place); err != nil {
+		return Record{}, err
+	}
 	defer func() { err = errors.Join(err, sweep(c.Shelf.Dir)) }()
-	if record, err = c.writeTo(ctx, tmp); err != nil {
+	record, tmp, err := c.writeAside(ctx, began)
+	if err != nil {
 		return Record{}, err
 	}
-	if err := errors.Join(c.cost(tmp, began), c.writeReproof(tmp)); err != nil {
-		return Record{}, err
+	if place != "" {
+		if err := c.hidden.commitAt(place); err != nil {
+			return Record{}, err
+		}
+	}
+	return record, c.commitAt(tmp)
+}
+
+// writeAside writes all of a version beside its place, and gives its folder.
+func (c *Candidate) writeAside(ctx context.Context, began time.Time) (Record, string, error) {
+	dir := filepath.Join(c.Shelf.Dir, begun+string(c.Version))
+	record, err := c.writeTo(ctx, dir)
+	if err != nil {
+		return Record{}, "", err
+	}
+	return record, dir, errors.Join(c.cost(dir, began), c.writeReproof(dir))
+}
+
+// commitAt publishes a version that is written.
+func (c *Candidate) commitAt(dir string) error {
+	s := Shelf{Dir: c.Shelf.Dir, places: map[Version]string{c.Version: filepath.Base(dir)}}
+	record, err := s.Record(c.Version)
+	if err != nil {
+		return err
 	}
 	feed := c.Feed
-	feed.Versions = append(slices.Clone(feed.Versions), c.entry(record, recordDigest(tmp)))
-	return record, c.Shelf.commit(feed)
+	feed.Versions = append(slices.Clone(feed.Versions), c.entry(record, recordDigest(dir)))
+	return c.Shelf.commit(feed)
+}
+
+// isFree: a version is newer than all others, and has no folder. ErrThere.
+func (c *Candidate) isFree() error {
+	if c.Published() {
+		last, _ := c.Shelf.Latest()
+		return fmt.Errorf("%s is not newer than %s, the newest version of %s: %w", c.Version, last.Version, c.Shelf.Dir, ErrThere)
+	}
+	return c.free()
 }
 
 // free: a folder that the feed does not name is nobody's to write over.
@@ -60,7 +99,7 @@ func (c *Candidate) entry(r Record, digest schemas.Digest) Entry {
 
 // writeTo writes the folder of a version, release.json last.
 func (c *Candidate) writeTo(ctx context.Context, dir string) (Record, error) {
-	if err := errors.Join(c.share(), c.keep(ctx)); err != nil {
+	if err := errors.Join(c.fresh(), c.share(), c.keep(ctx)); err != nil {
 		return Record{}, err
 	}
 	m, err := output.Write(dir, c.input())
@@ -77,6 +116,10 @@ func (c *Candidate) writeTo(ctx context.Context, dir string) (Record, error) {
 	r := Record{
 		Format: RecordFormat, Dataset: c.Shelf.Feed.Dataset, Version: c.Version, Date: m.Release.Date, Window: Window{m.Release.From, m.Release.Date},
 		Canary: output.CanaryText(m.Release.Canary), Counts: c.Diff.Counts(m.Counts.Tasks), Gates: c.gated.results(c.Without), Tools: c.tools(),
+		Freshness: &Freshness{}, // of the rows that are written
+	}
+	if c.veil != nil {
+		r.Hidden = c.veil.record
 	}
 	if last, err := c.Shelf.Entry(Version(m.Release.Previous)); err == nil {
 		r.Previous = &Link{last.Version, last.Record}
@@ -93,6 +136,9 @@ func (c *Candidate) seal(dir string, r Record) (Record, error) {
 	b, err := os.ReadFile(filepath.Join(dir, output.ManifestFile))
 	if err != nil {
 		return r, err
+	}
+	if r.Freshness != nil { // a version from before it was measured stays without it
+		r.Freshness = freshness(d)
 	}
 	r.Configs, r.Manifest = d.Configs(), schemas.DigestBytes(b)
 	if b, err = output.EncodeRecord(r); err != nil {
@@ -116,10 +162,16 @@ func (c *Candidate) input() output.Input {
 		Flakes: slices.Values(c.flakes), Packages: c.kept,
 		Release: &output.Release{
 			Version: string(c.Version), Date: c.AsOf.UTC().Format(time.DateOnly), From: c.From, Previous: string(last.Version),
-			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)), Dates: c.dates(),
+			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)), Dates: c.dates(), CutOffs: c.cutOffs(),
 		},
 		Extra: c.extra,
 		Wrote: func(n int) { c.say("tasks written", n, len(c.Tasks)) },
+	}
+	if c.veil != nil {
+		in.Release.Hidden = c.veil.manifest
+	}
+	if c.draw != nil && !c.secret {
+		in.Untold = c.draw.hidden
 	}
 	from := c.Work
 	if from == nil {
@@ -137,7 +189,7 @@ func (c *Candidate) input() output.Input {
 	}
 	in.Splits = []output.SplitInput{s}
 	for _, r := range from.Rejects {
-		if !rows[strings.ToLower(r.InstanceID)] { // a published task stays, whatever a later run says
+		if !rows[strings.ToLower(r.InstanceID)] && !c.silent(r) { // a published task stays, whatever a later run says
 			in.CarriedRejects = append(in.CarriedRejects, r)
 		}
 	}

@@ -61,6 +61,7 @@ var properties = []struct {
 	{"specification", "Specification of a library", func(t Task) (int, string) { return 0, t.Specification }},
 	{"split", "Split", func(t Task) (int, string) { return 0, t.Split }},
 	{"release", "Release", func(t Task) (int, string) { return 0, t.Release }},
+	{"part", "Part", func(t Task) (int, string) { return 0, t.Part }},
 	{"created", "Quarter", func(t Task) (int, string) { return 0, quarter(t.CreatedAt) }},
 }
 

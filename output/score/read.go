@@ -2,6 +2,7 @@ package score
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func TaskOf(r output.Located) Task {
 		Split: strings.TrimSuffix(filepath.Base(r.File), filepath.Ext(r.File)), RepoFiles: r.Benchmint.Statistics.RepositoryFiles, RepoLines: r.Benchmint.Statistics.RepositoryLines,
 	}
 	if x := r.Benchmint.Release; x != nil {
-		t.Release = x.First
+		t.Release, t.Part = x.First, cmp.Or(x.Part, output.Public)
 	}
 	if x := r.Benchmint.Service; x != nil {
 		t.Framework, t.Category, t.Endpoints = x.Framework, x.Category, r.EndpointTests()

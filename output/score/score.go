@@ -29,6 +29,8 @@ type Task struct {
 	// Domain is that of the list which the repository came from, Release that of a dataset which is one, and Split the
 	// data file of the task; "" where there is none.
 	Domain, Release, Split string
+	// Part is that of a release in which the task came: public, held_out or private.
+	Part string `json:",omitempty"`
 	// Framework, Category and Variant are those of a service. The variant is schemas.VariantEnv where the solver makes the
 	// environment.
 	Framework, Category, Variant string

@@ -144,7 +144,8 @@ func (h *Harvester) read(ctx context.Context, c schemas.Crawled, query gitrepo.Q
 			continue
 		}
 		change.Category, change.CategoryBy = s.Category, s.CategoryBy
-		change.Release = releases.first(change, at).Tag
+		first := releases.first(change, at)
+		change.Release, change.ReleasedAt = first.Tag, first.Date
 		if Candidate(change) && s.DrawnForEdit(change.Commit) {
 			change.LeftTo = schemas.KindEdit
 		}

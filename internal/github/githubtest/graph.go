@@ -260,5 +260,5 @@ func pullNode(p github.Pull) object {
 	if p.Merge != "" {
 		merge = object{"oid": p.Merge}
 	}
-	return object{"number": p.Number, "title": p.Title, "body": p.Body, "updatedAt": p.Updated, "mergedAt": cmp.Or(p.Merged, p.Updated), "mergeCommit": merge, "labels": object{"nodes": labels}}
+	return object{"number": p.Number, "title": p.Title, "body": p.Body, "createdAt": p.OpenedAt, "updatedAt": p.Updated, "mergedAt": cmp.Or(p.Merged, p.Updated), "mergeCommit": merge, "labels": object{"nodes": labels}}
 }

@@ -64,7 +64,7 @@ func (s *Server) rest(w http.ResponseWriter, req *http.Request) {
 				labels = append(labels, map[string]any{"id": j, "node_id": "x", "url": "https://api.github.com/labels/x", "name": l, "description": "", "color": "ffffff", "default": false})
 			}
 			return patched(s.spec.example("/repos/{owner}/{repo}/pulls").([]any)[0], map[string]any{
-				"number": p.Number, "title": p.Title, "body": p.Body, "merge_commit_sha": p.Merge, "merged_at": cmp.Or(p.Merged, p.Updated), "updated_at": p.Updated,
+				"number": p.Number, "title": p.Title, "body": p.Body, "merge_commit_sha": p.Merge, "merged_at": cmp.Or(p.Merged, p.Updated), "updated_at": p.Updated, "created_at": p.OpenedAt,
 				"state": "closed", "labels": labels, "requested_teams": []any{},
 			})
 		})
