@@ -81,7 +81,7 @@ func (c *checker) files() map[string]string {
 			if e.IsDir() {
 				return fs.SkipDir
 			}
-		case e.IsDir(), known && e.Type().IsRegular(), name == ManifestFile, name == TimingsFile, name == ReproofFile, name == ChecksumsFile:
+		case e.IsDir(), known && e.Type().IsRegular(), name == ManifestFile, name == TimingsFile, name == ReproofFile, name == DecontaminationFile, name == ChecksumsFile:
 		case c.d.Manifest.Release != nil && (name == ReleaseFile || name == CostFile):
 		case known:
 			c.add(name, RuleExtraFile, "it is not a regular file")

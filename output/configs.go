@@ -175,6 +175,7 @@ func releaseText(b *bytes.Buffer, m Manifest, t *tally) {
 	case r.Dates > 1:
 		fmt.Fprintf(b, " New tasks were proved on %d dates or more (`%s`).", r.Dates, ReproofFile)
 	}
+	decontaminationText(b, r.Decontamination)
 	fmt.Fprintf(b, "\n\nDo not train on it. Each text of this folder but those that a solver is shown holds the canary above,\nand each row that of the version that it came with (`release.canary` in `benchmint`).\n")
 	if t.tasks() == 0 {
 		return
@@ -182,6 +183,25 @@ func releaseText(b *bytes.Buffer, m Manifest, t *tally) {
 	fmt.Fprintf(b, "\n| Month of the change | Tasks |\n| --- | ---: |\n")
 	for _, month := range slices.Sorted(maps.Keys(t.months)) {
 		fmt.Fprintf(b, "| %s | %d |\n", month, t.months[month])
+	}
+}
+
+// decontaminationText says against which published tasks a version was held.
+func decontaminationText(b *bytes.Buffer, d *Decontamination) {
+	if d == nil {
+		return
+	}
+	fmt.Fprintf(b, "\n\nIts tasks were held against published ones (`%s`; docs/releases.md says how).\n\n| Set | Rows | SHA-256 |\n| --- | ---: | --- |\n", DecontaminationFile)
+	for _, s := range d.Sets {
+		fmt.Fprintf(b, "| %s | %d | `%s` |\n", cell(s.Name), s.Rows, s.SHA256)
+	}
+	if len(d.Hits) == 0 {
+		fmt.Fprintf(b, "\nNone stands there.")
+		return
+	}
+	fmt.Fprintf(b, "\n| Key | New tasks left out | Published tasks that stay | Tasks only labelled |\n| --- | ---: | ---: | ---: |\n")
+	for _, h := range d.Hits {
+		fmt.Fprintf(b, "| `%s` | %d | %d | %d |\n", h.Key, h.Removed, h.Kept, h.Label)
 	}
 }
 

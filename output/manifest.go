@@ -32,8 +32,10 @@ const (
 	CostFile    = "cost.json"
 	// ReproofFile is the ledger of re-proof: beside a dataset, and in a version what it says of its tasks.
 	ReproofFile = "reproof.jsonl"
-	DataDir     = "data"
-	TasksDir    = "tasks"
+	// DecontaminationFile has the tasks that stand in other datasets: beside a dataset, and in a version.
+	DecontaminationFile = "decontamination.jsonl"
+	DataDir             = "data"
+	TasksDir            = "tasks"
 	// HeldOutDir is what a version publishes of its held-out tasks, and HeldOutFile the rest of them.
 	HeldOutDir  = "held_out"
 	HeldOutFile = "held_out.age"
@@ -98,6 +100,8 @@ type Release struct {
 	Hidden *Hidden `json:"hidden,omitempty"`
 	// CutOffs are those of models that tasks are counted by, in the order of their file.
 	CutOffs []CutOff `json:"cutoffs,omitempty"`
+	// Decontamination is what its tasks were held against; not there where they were not.
+	Decontamination *Decontamination `json:"decontamination,omitempty"`
 }
 
 // Parts of a release: where a task stands. In a version's folder are the rows of Public alone.
@@ -123,6 +127,27 @@ type Hidden struct {
 type Opening struct {
 	Version string `json:"version"`
 	Tasks   int    `json:"tasks"`
+}
+
+// Decontamination says against which published tasks a version was held, and what was found.
+type Decontamination struct {
+	Sets []PublishedSet      `json:"sets"`
+	Hits []ContaminationHits `json:"hits"` // by key
+}
+
+// PublishedSet is a file or folder of published tasks.
+type PublishedSet struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Rows   int    `json:"rows"`
+}
+
+// ContaminationHits are tasks that one key found; one that several found is counted for each.
+type ContaminationHits struct {
+	Key     string `json:"key"`
+	Removed int    `json:"removed"`  // new tasks that were left out
+	Kept    int    `json:"kept"`     // tasks of the version that would be removed if they were new
+	Label   int    `json:"labelled"` // tasks of the version
 }
 
 // Published says since when a row is published. It is set in rows of a release alone.

@@ -32,6 +32,7 @@ const (
 	UnsafePath     Reason = "link/unsafe_path"
 	HugeObject     Reason = "link/huge_object"
 	HoldsSecret    Reason = "link/secret"
+	KnownTask      Reason = "link/published"
 	AddsFunctions  Reason = "link/adds_functions"
 	DropsFunctions Reason = "link/removes_functions"
 	UnreadSource   Reason = "link/unread_source"
@@ -151,6 +152,7 @@ var Reasons = []ReasonText{
 	{TooLarge, "the code part is over filters.max_source_lines", "raise the limit"},
 	{UnsafePath, "a path of the tree leaves it or cannot be written", "nothing: the tree is hostile or broken"},
 	{HugeObject, "a file of the change's trees has more than 100 MiB, or a tree more than 1 GiB or 500,000 entries", "nothing: that much is not read"},
+	{KnownTask, "the change is a task of another dataset already; the reason names set, task, key and what is the same", "take the set out of decontamination.against if its tasks may come again"},
 	{HoldsSecret, "the change's diff, or the tree that it starts from, holds what looks like a credential; the reason names rule, file and line", "tell its owner; if it is a false alarm, name its fingerprint or file in redaction.allow"},
 	{AddsFunctions, "the code part adds a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},
 	{DropsFunctions, "the code part removes a function or a class, and filters.modifies_only is set", "clear the filter for changes of any shape"},

@@ -58,6 +58,9 @@ func (p *program) dryRun(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, repos.Close()) }()
+	if err := p.readPublished(ctx, c); err != nil {
+		return err
+	}
 	free := *c
 	free.Model = config.Model{} // nobody is asked
 	var bill github.Bill

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/contamination"
 	"github.com/benchmint/benchmint/internal/recipe"
 	"github.com/benchmint/benchmint/internal/testlog"
 	"github.com/benchmint/benchmint/output/release"
@@ -38,8 +39,10 @@ type explanation struct {
 	Rivals     []schemas.Rival    `json:"rivals,omitempty"`
 	Asked      *schemas.Asked     `json:"asked,omitempty"` // what a model proposed for the cases of a service
 	Suite      *schemas.Suite     `json:"suite,omitempty"` // of an edit whose tests a model wrote
-	ByHand     []string           `json:"by_hand,omitempty"`
-	Override   []string           `json:"override,omitempty"` // YAML that a person may complete
+	// Published are the tasks of other datasets that it was found to be, the last time that it was held against them.
+	Published []contamination.Hit `json:"published,omitempty"`
+	ByHand    []string            `json:"by_hand,omitempty"`
+	Override  []string            `json:"override,omitempty"` // YAML that a person may complete
 }
 
 // transition is one FAIL_TO_PASS test: what it said at start, and its pass.
@@ -73,6 +76,9 @@ func newExplain(p *program) *cobra.Command {
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
 			e := s.explain(i)
+			if e.Published, err = publishedOf(s.config, i.ID); err != nil {
+				return err
+			}
 			if p.json {
 				return p.writeJSON(e)
 			}
@@ -221,6 +227,7 @@ func (e explanation) print(to *terminal, i *item) error {
 	for _, v := range e.Repairs {
 		t.line("  repaired by %s: %s  (%s)", v.Rule, v.Edit, visible(cutTo(v.Symptom, 100)))
 	}
+	t.published(e.Published)
 	t.rivals(e.Rivals)
 	t.proposals(e.Asked)
 	if len(e.Override) > 0 {

@@ -39,7 +39,7 @@ func (p *program) deps(c *config.Config, repos *sources.Set, w *workshop) stages
 	return stages.Deps{
 		Repos: repos, Builder: w.builder, SandboxKind: w.kind,
 		Crawl:     crawlConfig(c),
-		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow, Suite: c.Suite.Write},
+		Link:      link.Config{Languages: c.Filters.Languages, MaxSourceLines: c.Filters.MaxSourceLines, ModifiesOnly: c.Filters.ModifiesOnly, Allow: c.Redaction.Allow, Suite: c.Suite.Write, Known: p.published, Sets: p.published.Sets(), Dataset: c.Dataset},
 		Cut:       cutConfig(c),
 		Mask:      maskConfig(c),
 		Maskers:   plugins.Maskers(),

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/benchmint/benchmint/internal/config"
+	"github.com/benchmint/benchmint/internal/contamination"
 	"github.com/benchmint/benchmint/output"
 )
 
@@ -20,7 +21,8 @@ type program struct {
 	starts     map[string]string
 	written    handwritten
 	reviews    reviews
-	far        bool // workers do what needs a sandbox
+	published  *contamination.Catalogue // what decontamination.against holds; nil for none
+	far        bool                     // workers do what needs a sandbox
 }
 
 func newProgram(env *world) *program {

@@ -277,6 +277,7 @@ func (p *program) releaseOptions(ctx context.Context, c *config.Config, f releas
 		Reproof: release.Reproof{
 			Ledgers: []string{reproof.Beside(c.Output), filepath.Join(c.Releases, reproof.File)}, Wanted: wantedOf(c), Leave: f.partial,
 		},
+		Against: c.Decontamination.Against, Contamination: c.Decontamination.Options(),
 		About: release.About{Authors: c.Citation.Authors, URL: c.Citation.URL, Sources: urls},
 		Tools: tools(), Say: p.sayNow(), Now: p.now,
 	}, nil

@@ -62,7 +62,7 @@ func newRoot(env *world) *cobra.Command {
 	flags.StringVar(&p.color, "color", "auto", "colour: auto, always or never; NO_COLOR holds for auto")
 	root.AddCommand(
 		newRun(p), newRefresh(p), newWork(p), newStatus(p), newShow(p), newExplain(p), newRetry(p),
-		newCheck(p), newProve(p), newReprove(p), newEval(p), newTest(p), newLint(p), newReport(p), newReview(p), newExport(p), newRelease(p), newImages(p), newMask(p), newEnv(p), newDoctor(p), newConfig(p), newClean(p), newVersion(p),
+		newCheck(p), newProve(p), newReprove(p), newEval(p), newTest(p), newLint(p), newReport(p), newReview(p), newExport(p), newRelease(p), newDecontaminate(p), newImages(p), newMask(p), newEnv(p), newDoctor(p), newConfig(p), newClean(p), newVersion(p),
 	)
 	fault = p.completion(root)
 	return root

@@ -27,6 +27,9 @@ func (p *program) open(ctx context.Context, c *config.Config, until string) (s *
 	if err := errors.Join(places(c, until), p.written.read(c.Overrides), p.reviews.read(c.Reviews), p.models.check(c), p.github.open(c)); err != nil {
 		return nil, err
 	}
+	if err := p.readPublished(ctx, c); err != nil {
+		return nil, err
+	}
 	s = &session{program: p, config: c}
 	defer func() {
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/benchmint/benchmint/internal/balance"
+	"github.com/benchmint/benchmint/internal/contamination"
 	"github.com/benchmint/benchmint/internal/hosts"
 	"github.com/benchmint/benchmint/internal/languages"
 	"github.com/benchmint/benchmint/internal/sandbox"
@@ -41,11 +42,13 @@ type Config struct {
 	Redaction Redaction
 	Citation  Citation
 	Release   Release
-	Hidden    Hidden
-	Build     Build
-	Sandbox   Sandbox
-	Proof     Proof
-	Model     Model
+	// Decontamination is what tasks are held against.
+	Decontamination Decontamination
+	Hidden          Hidden
+	Build           Build
+	Sandbox         Sandbox
+	Proof           Proof
+	Model           Model
 	// MaxRequests bounds what a run asks of GitHub; 0 means no limit.
 	MaxRequests int
 	Jobs        int
@@ -187,6 +190,23 @@ type Hidden struct {
 	Folder           string   // of their shelf
 }
 
+// Decontamination says against which sets tasks are held, and when one is taken for one of theirs.
+type Decontamination struct {
+	Against       []string
+	Aliases       []string // OLD=NEW, names of repositories
+	Remove, Label float64
+}
+
+// Options are the same as package contamination has them.
+func (d Decontamination) Options() contamination.Options {
+	o := contamination.Options{Aliases: map[string]string{}, Remove: d.Remove, Label: d.Label}
+	for _, a := range d.Aliases {
+		old, now, _ := strings.Cut(a, "=")
+		o.Aliases[old] = now
+	}
+	return o
+}
+
 // Balance says which tasks of those that are there make up the dataset; without Tasks all do.
 type Balance struct {
 	Tasks, Seed int
@@ -315,12 +335,13 @@ func Default() *Config {
 			CPUs: 2, Memory: sandbox.DefaultMemory, Processes: sandbox.DefaultProcs,
 			Disk: sandbox.DefaultDisk, Output: sandbox.DefaultOutput, Timeout: sandbox.DefaultTimeout,
 		},
-		Proof:    Proof{Runs: 3, Parallel: 1, Hunks: 30},
-		Model:    Model{MaxCost: 5, MaxCostItem: 0.2, MaxTokens: 8000, Tries: 2, Timeout: 2 * time.Minute, Useless: UselessStop},
-		Wait:     5 * time.Minute, // several pauses of what was put off (stages: Budget)
-		Store:    "benchmint-state",
-		Output:   "benchmint-out",
-		Releases: "releases", Hidden: Hidden{Folder: "hidden-releases"}, Release: Release{Dates: 2, Gold: 10, Nop: 3, Forged: 1},
+		Proof:           Proof{Runs: 3, Parallel: 1, Hunks: 30},
+		Model:           Model{MaxCost: 5, MaxCostItem: 0.2, MaxTokens: 8000, Tries: 2, Timeout: 2 * time.Minute, Useless: UselessStop},
+		Wait:            5 * time.Minute, // several pauses of what was put off (stages: Budget)
+		Store:           "benchmint-state",
+		Output:          "benchmint-out",
+		Decontamination: Decontamination{Remove: contamination.Default().Remove, Label: contamination.Default().Label},
+		Releases:        "releases", Hidden: Hidden{Folder: "hidden-releases"}, Release: Release{Dates: 2, Gold: 10, Nop: 3, Forged: 1},
 		origins: map[string]Origin{},
 	}
 }

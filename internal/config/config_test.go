@@ -71,6 +71,7 @@ releases: /shelf
 citation: {authors: [The acme team], url: "https://example.org/acme"}
 release: {dates: 1, gold: 4, nop: 2, forged: 3, models: models.yaml}
 hidden: {held_out: 0.2, private: 0.1, keys: [age1acme], opens: "2027.07", folder: /hidden}
+decontamination: {against: theirs.jsonl, aliases: [acme/widgets=acme/widget], remove: 0.9, label: 0.5}
 `
 
 func TestLoadReadsEveryKey(t *testing.T) {
@@ -110,7 +111,8 @@ func TestLoadReadsEveryKey(t *testing.T) {
 		Wait:  90 * time.Second,
 		Store: filepath.Join(filepath.Dir(file), "state"), Blobs: "s3://mint/run", Output: "/out",
 		Releases: "/shelf", Citation: Citation{[]string{"The acme team"}, "https://example.org/acme"}, Release: Release{1, 4, 2, 3, filepath.Join(filepath.Dir(file), "models.yaml")},
-		Hidden: Hidden{0.2, 0.1, []string{"age1acme"}, "2027.07", "/hidden"},
+		Hidden:          Hidden{0.2, 0.1, []string{"age1acme"}, "2027.07", "/hidden"},
+		Decontamination: Decontamination{[]string{filepath.Join(filepath.Dir(file), "theirs.jsonl")}, []string{"acme/widgets=acme/widget"}, 0.9, 0.5},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); diff != "" {
 		t.Error(diff)
@@ -493,7 +495,7 @@ func TestPortableNamesNoPath(t *testing.T) {
 		"sandbox.kind": "bwrap", "sandbox.image": "debian:12", "sandbox.cpus": 1.5, "sandbox.memory": "512MiB", "sandbox.processes": 64,
 		"model.name": "small", "model.fallback": []string{"large", "night"}, "model.max_tokens": 900, "model.tries": 3, "model.useless": "rules",
 		"sandbox.disk": "1000000000B", "sandbox.output": "1MiB", "sandbox.timeout": "1h30m",
-		"statement.interface": false, "suite.write": true, "suite.tries": 4, "proof.runs": 5,
+		"statement.interface": false, "suite.write": true, "suite.tries": 4, "proof.runs": 5, "decontamination.aliases": []string{"acme/widgets=acme/widget"},
 		"sources": []map[string]any{
 			{"name": "acme/widget", "since": "2025-01-01", "until": "2026-01-01", "only": []string{"123", "0012345", "1234567e8"}},
 			{"git": "https://example.org/a/b.git"},

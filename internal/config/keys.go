@@ -27,23 +27,24 @@ type Key struct {
 
 // sections are the comments over the groups of the example.
 var sections = map[string]string{
-	"release":   "What a release asks of new tasks beside their proof (docs/releases.md).",
-	"hidden":    "Parts of releases that are not public (docs/releases.md). They are drawn by the salt in BENCHMINT_SALT, which no file has.",
-	"sources":   "Where changes come from: git repositories, by path or URL. GitHub is asked where github, search, list or preset is set.",
-	"github":    "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
-	"limits":    "Per repository, newest first.",
-	"filters":   "Which changes are wanted.",
-	"statement": "What a statement of kind feature or edit has.",
-	"suite":     "Tests for edits that have none: a model writes them, rules judge them (docs/dataset.md).",
-	"library":   "Of kind library: which releases are taken, and what a starter and its tests must be. Shares are from 0 to 1.",
-	"service":   "Of kind service: which groups of endpoints are taken, and what their recorded cases must show.",
-	"redaction": "Credentials are kept out of a dataset: masked in prose, and a change whose diff holds one is left out.",
-	"build":     "What builds of environments may use.",
-	"sandbox":   "Where strangers' code runs, and the limits of each run.",
-	"proof":     "How a change is proved.",
-	"model":     "A model to ask where rules do not decide: any endpoint that speaks OpenAI's chat API. No model is asked without a name. The key comes from OPENAI_API_KEY.",
-	"balance":   "Which tasks make up the dataset: a number of them, drawn to a mix by a seed (docs/dataset.md). Without balance.tasks all do.",
-	"citation":  "What a release says of those who made it.",
+	"release":         "What a release asks of new tasks beside their proof (docs/releases.md).",
+	"hidden":          "Parts of releases that are not public (docs/releases.md). They are drawn by the salt in BENCHMINT_SALT, which no file has.",
+	"sources":         "Where changes come from: git repositories, by path or URL. GitHub is asked where github, search, list or preset is set.",
+	"github":          "What a run may ask of GitHub. The token comes from GITHUB_TOKEN; several are separated by commas.",
+	"limits":          "Per repository, newest first.",
+	"filters":         "Which changes are wanted.",
+	"statement":       "What a statement of kind feature or edit has.",
+	"suite":           "Tests for edits that have none: a model writes them, rules judge them (docs/dataset.md).",
+	"library":         "Of kind library: which releases are taken, and what a starter and its tests must be. Shares are from 0 to 1.",
+	"service":         "Of kind service: which groups of endpoints are taken, and what their recorded cases must show.",
+	"redaction":       "Credentials are kept out of a dataset: masked in prose, and a change whose diff holds one is left out.",
+	"build":           "What builds of environments may use.",
+	"sandbox":         "Where strangers' code runs, and the limits of each run.",
+	"proof":           "How a change is proved.",
+	"model":           "A model to ask where rules do not decide: any endpoint that speaks OpenAI's chat API. No model is asked without a name. The key comes from OPENAI_API_KEY.",
+	"balance":         "Which tasks make up the dataset: a number of them, drawn to a mix by a seed (docs/dataset.md). Without balance.tasks all do.",
+	"decontamination": "Published tasks that a dataset is held against (benchmint decontaminate). Shares are from 0 to 1.",
+	"citation":        "What a release says of those who made it.",
 }
 
 // madeKinds are the kinds of this version.
@@ -186,6 +187,11 @@ var Keys = []Key{
 	{Path: "hidden.keys", Doc: "public keys of age (age-keygen) that open held-out tasks", Example: "[age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]", IsLocal: true, bind: func(c *Config) any { return &c.Hidden.Keys }},
 	{Path: "hidden.opens", Doc: "version that publishes the held-out tasks that come now", Example: `"2027.07"`, IsLocal: true, bind: func(c *Config) any { return &c.Hidden.Opens }},
 	{Path: "hidden.folder", Doc: "folder of the shelf of hidden tasks, outside of releases: publish it nowhere", IsPath: true, IsLocal: true, bind: func(c *Config) any { return &c.Hidden.Folder }},
+
+	{Path: "decontamination.against", Doc: "files and folders of published tasks that no task may be one of (docs/releases.md)", Example: "[swe-bench-verified.parquet, theirs/]", IsPath: true, bind: func(c *Config) any { return &c.Decontamination.Against }},
+	{Path: "decontamination.aliases", Doc: "names that repositories had before: OLD=NEW", Example: "[acme/widgets=acme/widget]", bind: func(c *Config) any { return &c.Decontamination.Aliases }},
+	{Path: "decontamination.remove", Doc: "share of added lines or of the statement from which on a task is taken out", IsLocal: true, bind: func(c *Config) any { return &c.Decontamination.Remove }},
+	{Path: "decontamination.label", Doc: "share from which on a task is named in decontamination.jsonl", IsLocal: true, bind: func(c *Config) any { return &c.Decontamination.Label }},
 
 	{Path: "citation.authors", Doc: "who made the dataset, for CITATION.cff of a release; empty: its maintainers", Example: "[The acme team]", IsLocal: true, bind: func(c *Config) any { return &c.Citation.Authors }},
 	{Path: "citation.url", Doc: "where the dataset is published", Example: "https://example.org/acme-tasks", IsLocal: true, bind: func(c *Config) any { return &c.Citation.URL }},

@@ -170,6 +170,7 @@ func (c *Config) Portable(kind string) map[string]any {
 		switch {
 		case k.source == nil && k.IsPath, k.IsLocal, k.Path == "sandbox.kind":
 		case k.Path == "as_of" && c.AsOf.IsZero(): // no day decides what is read
+		case strings.HasPrefix(k.Path, "decontamination.") && len(c.Decontamination.Against) == 0: // held against nothing
 		case strings.HasPrefix(k.Path, "balance.") && c.Balance.Tasks == 0: // all tasks are taken
 		case k.Forge && !slices.ContainsFunc(c.Sources, func(s Source) bool { return s.GitHub != "" || s.Finds() }):
 		case strings.HasPrefix(k.Path, "library.") && !c.Makes(schemas.KindLibrary): // they decide nothing

@@ -53,6 +53,14 @@ func (c *Config) validate(now time.Time) Problems {
 	}
 	k.sameName()
 	k.model()
+	for _, a := range c.Decontamination.Aliases {
+		if !strings.Contains(a, "=") {
+			k.at("decontamination.aliases", "%q is not OLD=NEW", a)
+		}
+	}
+	if err := c.Decontamination.Options().Validate(); err != nil && len(k.problems) == 0 {
+		k.at("decontamination", "%v", err)
+	}
 	if len(c.Balance.By) > 0 && c.Balance.Tasks == 0 {
 		k.at("balance.by", "needs balance.tasks: how many tasks are drawn?")
 	}

@@ -68,7 +68,7 @@ type Gate interface {
 	Read(ctx context.Context, c *Candidate, dir string) (Answer, error)
 }
 
-// names are those of all gates in order, of those too that no part of this program has yet.
+// names are those of all gates in order.
 var names = []string{"vanished", "identity", "window", "licence", "secrets", "leaks", "reproof", "decontamination", "hidden", "lint", "canary", "huggingface"}
 
 var gates = map[string]Gate{}
@@ -119,11 +119,14 @@ func (g gated) of(name string) *GateResult {
 	return g[name]
 }
 
+// onlyLooks is what a gate says that reads nothing of what is written.
+const onlyLooks = "it looks before anything is written"
+
 // add joins an answer to what a gate said before.
 func (g gated) add(name string, a Answer, looked int) {
 	r := g.of(name)
 	if a.Skipped != "" {
-		if r.State == NotRun {
+		if r.State == NotRun && (r.Why == "" || a.Skipped != onlyLooks) {
 			r.Why = a.Skipped
 		}
 		return
@@ -149,15 +152,12 @@ func (g gated) add(name string, a Answer, looked int) {
 }
 
 // results are in the order of the gates.
-func (g gated) results(without []string) []GateResult {
+func (g gated) results() []GateResult {
 	var out []GateResult
 	for _, name := range names {
 		r := g.of(name)
 		if r.State == NotRun && r.Why == "" {
-			r.Why = "this program has no such gate yet"
-			if slices.Contains(without, name) {
-				r.Why = "its maintainer left it out (--without)"
-			}
+			r.Why = "its maintainer left it out (--without)"
 		}
 		out = append(out, *r)
 	}

@@ -45,7 +45,7 @@ func (g gate) Look(ctx context.Context, c *Candidate) (Answer, error) {
 
 func (g gate) Read(ctx context.Context, c *Candidate, dir string) (Answer, error) {
 	if g.read == nil {
-		return Answer{Skipped: "it looks before anything is written"}, nil
+		return Answer{Skipped: onlyLooks}, nil
 	}
 	return g.read(ctx, c, dir)
 }
@@ -59,6 +59,7 @@ func init() {
 		{name: "secrets", look: noSecrets},
 		{name: "leaks", look: noLeaks},
 		{name: "reproof", look: againProved},
+		{name: "decontamination", need: setsThere, look: decontaminated},
 		{name: "hidden", look: unseen, read: veiled},
 		{name: "lint", read: lint},
 		{name: "canary", read: canary},

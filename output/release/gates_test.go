@@ -203,7 +203,7 @@ func TestRegisteredGate(t *testing.T) {
 	if g := by["colour"]; g.State != Held || g.Removed != 1 || g.Of != 2 || g.Share != 0.5 || g.Figures["seen"] != 2 {
 		t.Errorf("%+v", g)
 	}
-	for name, why := range map[string]string{"decontamination": "this program has no such gate yet", "huggingface": "its maintainer left it out (--without)"} {
+	for name, why := range map[string]string{"decontamination": "there is nothing to compare with (decontamination.against)", "huggingface": "its maintainer left it out (--without)"} {
 		if g := by[name]; g.State != NotRun || g.Why != why {
 			t.Errorf("%+v", g)
 		}

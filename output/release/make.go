@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/benchmint/benchmint/internal/contamination"
 	"github.com/benchmint/benchmint/internal/ledger"
 	"github.com/benchmint/benchmint/internal/nearest"
 	"github.com/benchmint/benchmint/internal/secrets"
@@ -37,6 +38,9 @@ type Options struct {
 	Allow   secrets.Allow
 	Client  verify.Options // of Hugging Face's client
 	About   About
+	// Against are files and folders of published tasks, Contamination is how tasks are compared with them.
+	Against       []string
+	Contamination contamination.Options
 	// Keep gets packages for tasks whose packages are not kept yet; nil: none are got.
 	Keep  Keep
 	Tools map[string]string
@@ -94,10 +98,12 @@ type Candidate struct {
 	texts  map[string][]licenceText // by base tree
 	purged []string                 // tasks whose bytes leave what is written
 	kept   *output.Keeping
-	draw   *draw      // nil where nothing is hidden
-	hidden *Candidate // of the shelf of hidden tasks
-	secret bool       // it is that
-	veil   *veil      // what is published of hidden tasks
+	draw   *draw                   // nil where nothing is hidden
+	hidden *Candidate              // of the shelf of hidden tasks
+	secret bool                    // it is that
+	veil   *veil                   // what is published of hidden tasks
+	known  *output.Decontamination // what tasks were held against; nil where they were not
+	hits   []contamination.Hit
 }
 
 func (c *Candidate) say(what string, n, of int) {

@@ -39,6 +39,11 @@ type change struct {
 
 func (c change) id() string { return schemas.FeatureID(c.repo, c.number, commit).String() }
 
+// commit is of the change alone: two tasks with one are one.
+func (c change) commit() string {
+	return strings.TrimPrefix(string(schemas.DigestBytes(fmt.Append(nil, c.repo, c.number))), "sha256:")[:40]
+}
+
 func widget(number int, day string) change {
 	return change{
 		repo: "acme/widget", number: number, day: day, identity: fmt.Sprint("acme/widget", number), statement: fmt.Sprintf("I want to give widgets a colour, number %d.\n", number),
@@ -57,6 +62,9 @@ const (
 // task makes the proved task of a change. Its proof is made up: nothing here runs it.
 func (c change) task(t testing.TB) output.Task {
 	t.Helper()
+	if c.repo != "acme/widget" { // another task has another solution
+		c.word += " of " + c.repo
+	}
 	entries := []tree.Entry{
 		{Path: "widget.py", Mode: tree.ModeFile, Data: []byte("def size():\n    return 1\n")},
 		{Path: "tests/test_widget.py", Mode: tree.ModeFile, Data: []byte("import widget\ndef test_size():\n    assert widget.size() == 1\n")},
@@ -80,9 +88,9 @@ func (c change) task(t testing.TB) output.Task {
 	names := []schemas.Name{{Name: "colour", Kind: "function", Path: "widget.py"}}
 	passes, fails := []schemas.Status{schemas.Passed}, []schemas.Status{schemas.Failed}
 	x := output.Task{
-		Origin: schemas.Origin{Change: &schemas.Change{Repo: c.repo, Licence: "MIT", Commit: commit, Base: strings.Repeat("1", 40), Number: c.number, NumberFrom: schemas.NumberSubject, Subject: "Give widgets a colour", CommittedAt: day, Release: c.tag}},
+		Origin: schemas.Origin{Change: &schemas.Change{Repo: c.repo, Licence: "MIT", Commit: c.commit(), Base: strings.Repeat("1", 40), Number: c.number, NumberFrom: schemas.NumberSubject, Subject: "Give widgets a colour", CommittedAt: day, Release: c.tag}},
 		Start: schemas.Start{
-			ChangeID: id, Repo: c.repo, Kind: schemas.KindFeature, Language: "python", Base: strings.Repeat("1", 40), Commit: commit, BaseDate: day.AddDate(0, 0, -1),
+			ChangeID: id, Repo: c.repo, Kind: schemas.KindFeature, Language: "python", Base: strings.Repeat("1", 40), Commit: c.commit(), BaseDate: day.AddDate(0, 0, -1),
 			BaseTree: base.ID(), StartTree: start.ID(), SolutionTree: solution.ID(), Patch: schemas.DigestBytes(gold), TestPatch: schemas.DigestBytes(tests),
 			Files: []schemas.PartFile{
 				{ChangedFile: schemas.ChangedFile{Status: "M", Path: "widget.py"}, Part: schemas.PartCode, Hunks: 1},

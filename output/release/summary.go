@@ -49,7 +49,7 @@ func (c *Candidate) Summary(outcome string, cost Cost) string {
 		fmt.Fprintf(&b, "\n%s landed on that day or later and wait for the next version.\n", tasks(len(c.Waiting)))
 	}
 	b.WriteString("\n## Gates\n\n| Gate | | Removed |\n| --- | --- | --- |\n")
-	for _, g := range c.gated.results(c.Without) {
+	for _, g := range c.gated.results() {
 		removed := ""
 		if g.State != NotRun {
 			removed = fmt.Sprintf("%d of %d new", g.Removed, g.Of)

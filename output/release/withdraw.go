@@ -246,5 +246,5 @@ func (s *Shelf) without(ctx context.Context, by *Candidate, e Entry, ids []strin
 	if err == nil {
 		err = blob.WriteFile(filepath.Join(dir, output.CostFile), cost)
 	}
-	return recordDigest(dir), taken, errors.Join(err, keepReproof(s.Path(e.Version), dir, ids))
+	return recordDigest(dir), taken, errors.Join(err, keepReproof(s.Path(e.Version), dir, ids), keepContamination(s.Path(e.Version), dir, ids))
 }

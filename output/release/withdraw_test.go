@@ -241,7 +241,7 @@ func TestCheckFinds(t *testing.T) {
 		if strings.HasPrefix(rest, "tasks/") {
 			kind = base
 		}
-		if !in || base == output.CostFile || base == output.TimingsFile || kinds[kind] || strings.HasPrefix(rest, "blobs/") && kinds["blobs"] {
+		if !in || base == output.CostFile || base == output.TimingsFile || base == output.DecontaminationFile || kinds[kind] || strings.HasPrefix(rest, "blobs/") && kinds["blobs"] {
 			continue
 		}
 		kinds[kind], kinds["blobs"] = true, kinds["blobs"] || strings.HasPrefix(rest, "blobs/")

@@ -55,7 +55,7 @@ func (c *Candidate) writeAside(ctx context.Context, began time.Time) (Record, st
 	if err != nil {
 		return Record{}, "", err
 	}
-	return record, dir, errors.Join(c.cost(dir, began), c.writeReproof(dir))
+	return record, dir, errors.Join(c.cost(dir, began), c.writeReproof(dir), c.writeContamination(dir))
 }
 
 // commitAt publishes a version that is written.
@@ -115,7 +115,7 @@ func (c *Candidate) writeTo(ctx context.Context, dir string) (Record, error) {
 	}
 	r := Record{
 		Format: RecordFormat, Dataset: c.Shelf.Feed.Dataset, Version: c.Version, Date: m.Release.Date, Window: Window{m.Release.From, m.Release.Date},
-		Canary: output.CanaryText(m.Release.Canary), Counts: c.Diff.Counts(m.Counts.Tasks), Gates: c.gated.results(c.Without), Tools: c.tools(),
+		Canary: output.CanaryText(m.Release.Canary), Counts: c.Diff.Counts(m.Counts.Tasks), Gates: c.gated.results(), Tools: c.tools(),
 		Freshness: &Freshness{}, // of the rows that are written
 	}
 	if c.veil != nil {
@@ -162,7 +162,7 @@ func (c *Candidate) input() output.Input {
 		Flakes: slices.Values(c.flakes), Packages: c.kept,
 		Release: &output.Release{
 			Version: string(c.Version), Date: c.AsOf.UTC().Format(time.DateOnly), From: c.From, Previous: string(last.Version),
-			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)), Dates: c.dates(), CutOffs: c.cutOffs(),
+			Canary: output.Canary(c.Shelf.Feed.Dataset, string(c.Version)), Dates: c.dates(), CutOffs: c.cutOffs(), Decontamination: c.known,
 		},
 		Extra: c.extra,
 		Wrote: func(n int) { c.say("tasks written", n, len(c.Tasks)) },

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/blob"
+	"github.com/benchmint/benchmint/internal/contamination"
 	"github.com/benchmint/benchmint/internal/gitrepo"
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
@@ -51,6 +52,10 @@ type Config struct {
 	// Suite lets edits without a test part through, in languages that a suite can be written for:
 	// their start wants one.
 	Suite bool `json:",omitempty"`
+	// Known are published tasks that no change may be one of; Sets are their digests and how they are compared.
+	Known   *contamination.Catalogue `json:"-"`
+	Sets    []string                 `json:",omitempty"`
+	Dataset string                   `json:"-"` // whose own tasks are no others
 }
 
 // Default is what holds where nothing is configured.
@@ -137,7 +142,26 @@ func (l *Linker) run(ctx context.Context, c schemas.Change) (schemas.Start, erro
 	if err := l.patches(ctx, w, &start); err != nil {
 		return schemas.Start{}, err
 	}
-	return start, nil
+	return start, l.published(c, start)
+}
+
+// published rejects a change that is a task of a set already: nothing is built for it.
+func (l *Linker) published(c schemas.Change, s schemas.Start) error {
+	if l.config.Known == nil {
+		return nil
+	}
+	patch, err := l.blobs.Get(s.Patch)
+	if err != nil {
+		return fmt.Errorf("reading the patch: %w", err)
+	}
+	for _, h := range l.config.Known.Find(contamination.Task{
+		ID: s.ID(), Repo: c.Repo, Number: c.Number, Bases: []string{c.Base, c.BaseTree}, Commit: c.Commit, Patch: string(patch), Kind: contamination.Change, Dataset: l.config.Dataset,
+	}) {
+		if h.Action == contamination.Removed {
+			return pipeline.Reject(schemas.KnownTask, "%s", h)
+		}
+	}
+	return nil
 }
 
 // Identity is who a change is, under any name (design 4).
