@@ -82,7 +82,7 @@ func (c *checker) files() map[string]string {
 				return fs.SkipDir
 			}
 		case e.IsDir(), known && e.Type().IsRegular(), name == ManifestFile, name == TimingsFile, name == ReproofFile, name == DecontaminationFile, name == ChecksumsFile:
-		case c.d.Manifest.Release != nil && (name == ReleaseFile || name == CostFile):
+		case c.d.Manifest.Release != nil && (name == ReleaseFile || name == CostFile || name == FeedFile):
 		case known:
 			c.add(name, RuleExtraFile, "it is not a regular file")
 		default:

@@ -29,7 +29,9 @@ const (
 	// ReleaseFile is what a version of a shelf says of itself, and CostFile when and at what cost it
 	// was made: neither is in the checksums. The digest of ReleaseFile stands in the shelf's feed.
 	ReleaseFile = "release.json"
-	CostFile    = "cost.json"
+	// FeedFile is that feed. A version that was pushed has it at its side.
+	FeedFile = "feed.json"
+	CostFile = "cost.json"
 	// ReproofFile is the ledger of re-proof: beside a dataset, and in a version what it says of its tasks.
 	ReproofFile = "reproof.jsonl"
 	// DecontaminationFile has the tasks that stand in other datasets: beside a dataset, and in a version.

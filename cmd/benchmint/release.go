@@ -66,7 +66,7 @@ func newRelease(p *program) *cobra.Command {
 	cmd.Flags().StringVar(&f.models, "models", "", "YAML `FILE` of models and their cut-offs: how many tasks are newer than each (default: release.models)")
 	cmd.Flags().StringSliceVar(&f.since, "since-cutoff", nil, "`MODEL`,… of that file: a configuration with the tasks after its cut-off")
 	p.releaseCommon(cmd, &f)
-	cmd.AddCommand(newReleaseDiff(p), newReleaseCheck(p), newReleaseWithdraw(p), newReleaseOpen(p))
+	cmd.AddCommand(newReleaseDiff(p), newReleaseCheck(p), newReleaseWithdraw(p), newReleaseOpen(p), newReleasePush(p))
 	return cmd
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/benchmint/benchmint/internal/github/githubtest"
 	"github.com/benchmint/benchmint/internal/gitrepo/gitrepotest"
 	"github.com/benchmint/benchmint/internal/llm/llmtest"
+	"github.com/benchmint/benchmint/internal/push/pushtest"
 	"github.com/benchmint/benchmint/internal/store"
 	"github.com/benchmint/benchmint/schemas"
 	"github.com/benchmint/benchmint/stages"
@@ -114,7 +115,7 @@ func built(t *testing.T, name string) string {
 
 // commands are those of ours that scripts may use.
 var commands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
-	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "pypi": pyPI, "plant": plant, "leaked": leaked, "steps": steps,
+	"code": code, "repo": repo, "lock": lock, "step": step, "interrupt": interrupt, "path": path, "pyenv": pyenv, "forget": forget, "disk": disk, "model": model, "asked": askedTimes, "github": gitHub, "pypi": pyPI, "hub": datasetHub, "plant": plant, "leaked": leaked, "steps": steps,
 }
 
 // planted is the n-th of fifty credentials: one of eighteen forms that are one word, or a
@@ -285,6 +286,30 @@ func pyPI(ts *testscript.TestScript, neg bool, args []string) {
 	}))
 	ts.Defer(s.Close)
 	ts.Setenv("UV_DEFAULT_INDEX", s.URL+"/simple")
+}
+
+// hubs are those of scripts, by their URL.
+var hubs sync.Map
+
+// hub [FILE] starts a hub for datasets until the script ends, with its address in $HF_ENDPOINT and a
+// token that may write in $HUB_TOKEN; FILE has faults as JSON. A second time it has these faults.
+func datasetHub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 1 {
+		ts.Fatalf("usage: hub [faults.json]")
+	}
+	var faults []pushtest.Fault
+	if len(args) == 1 {
+		ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &faults))
+	}
+	if h, ok := hubs.Load(ts.Getenv("HF_ENDPOINT")); ok {
+		h.(*pushtest.Hub).Break(faults...)
+		return
+	}
+	h := pushtest.Start(faults...)
+	hubs.Store(h.URL(), h)
+	ts.Defer(h.Close)
+	ts.Setenv("HF_ENDPOINT", h.URL())
+	ts.Setenv("HUB_TOKEN", pushtest.Token)
 }
 
 // endpoints are the model endpoints of scripts, by their base.

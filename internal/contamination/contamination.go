@@ -65,11 +65,10 @@ const (
 	PatchBlank Key = "patch_blank" // added and removed lines of the code part without white space and context
 	Shingles   Key = "shingles"    // share of five added lines in a row
 	Grams      Key = "grams"       // share of 13 words in a row of the statement
-	Tree       Key = "base_tree"   // files of the solution stand in the base tree of another task
 )
 
 // Keys are all of them in order.
-var Keys = []Key{Number, Commit, BaseCommit, Release, PatchID, PatchBlank, Shingles, Grams, Tree}
+var Keys = []Key{Number, Commit, BaseCommit, Release, PatchID, PatchBlank, Shingles, Grams}
 
 // Action is what follows from a hit.
 type Action string

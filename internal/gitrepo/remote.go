@@ -58,8 +58,13 @@ const (
 // converse runs a git that talks to the remote at url, and gives what it printed.
 // ErrRemote, also where the remote is silent for too long.
 func converse(ctx context.Context, url string, cmd *exec.Cmd) ([]byte, error) {
+	return conversed(ctx, url, cmd, &tailed{max: maxSaid})
+}
+
+// conversed is converse, which leaves what git said to people in said.
+func conversed(ctx context.Context, url string, cmd *exec.Cmd, said *tailed) ([]byte, error) {
 	p, host := patienceOf(ctx), hostOf(url)
-	out, said := &head{max: maxList}, &tailed{max: maxSaid}
+	out := &head{max: maxList}
 	cmd.Stdout, cmd.Stderr = out, said
 	cmd.WaitDelay = time.Second // a helper of git's may hold its output
 	if err := cmd.Start(); err != nil {

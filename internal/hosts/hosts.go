@@ -11,6 +11,9 @@ const GitHub = "https://github.com/"
 // GitHubAPI is where GitHub is asked of pull requests.
 const GitHubAPI = "https://api.github.com/"
 
+// HuggingFace is the hub that releases are pushed to.
+const HuggingFace = "https://huggingface.co"
+
 // What builds may reach when the machine names no registries of its own.
 const (
 	PyPI        = "pypi.org"

@@ -1,6 +1,7 @@
 # Loads a dataset's folder with Hugging Face datasets, as a user would, and compares
 # every row with the JSONL as Python's own json reads it.
-# Usage: load.py DIR SPLIT FORMAT…   Answer: one JSON object on standard output.
+# Usage: load.py DIR SPLIT FROM REVISION FORMAT…   Answer: one JSON object on standard output.
+# FROM is the folder itself, with an empty REVISION, or a repository on a hub.
 # Standard input: nothing, or an object with the IDs of the rows of each configuration by its name.
 import json
 import os
@@ -20,20 +21,32 @@ def first_difference(want, got):
     return ""
 
 
+def silent(err):
+    """Whether a hub did not answer, anywhere below an error."""
+    while err is not None:
+        status = getattr(getattr(err, "response", None), "status_code", None) or getattr(err, "status", 0)
+        if isinstance(err, (ConnectionError, TimeoutError)) or type(err).__module__.split(".")[0] in ("httpx2", "httpcore2", "aiohttp"):
+            return not status or status in (408, 429) or status >= 500
+        if isinstance(status, int) and (status in (408, 429) or status >= 500):
+            return True
+        err = err.__cause__ or err.__context__
+    return False
+
+
 def listed(rows):
     """The rows with the lists that they hold as JSON text."""
     return [{k: json.loads(v) if k in ("FAIL_TO_PASS", "PASS_TO_PASS") else v for k, v in row.items()} for row in rows]
 
 
-def configurations(datasets, folder):
+def configurations(datasets, source, revision):
     try:
-        return sorted(datasets.get_dataset_config_names(folder))
-    except Exception:  # loading says why
-        return []
+        return sorted(datasets.get_dataset_config_names(source, revision=revision))
+    except Exception as err:  # loading says why
+        return None if silent(err) else []
 
 
 def main():
-    folder, split, formats = sys.argv[1], sys.argv[2], sys.argv[3:]
+    folder, split, source, revision, formats = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4] or None, sys.argv[5:]
     import datasets
     import pyarrow
 
@@ -47,7 +60,8 @@ def main():
     python = sys.version.split()[0]
     answer = {"client": f"datasets {datasets.__version__}, pyarrow {pyarrow.__version__}, Python {python}", "rows": len(want), "formats": []}
     belong = json.loads(sys.stdin.read() or "{}")
-    if belong and (named := configurations(datasets, folder)) != sorted(["default", *belong]):
+    named = configurations(datasets, source, revision) if belong else None
+    if named is not None and named != sorted(["default", *belong]):
         text = f"the card names the configurations {named}, the rows make {sorted(['default', *belong])}"
         answer["formats"].append({"format": "configurations", "rows": 0, "difference": text, "columns": {}})
     for name in [*formats, *belong]:
@@ -57,15 +71,18 @@ def main():
         how = {"data_files": {split: rows}} if name == "jsonl" else {"name": name} if name == "lists" or name in belong else {}
         try:
             with tempfile.TemporaryDirectory() as cache:
-                got = datasets.load_dataset(folder, split=split, cache_dir=cache, **how)
+                got = datasets.load_dataset(source, revision=revision, split=split, cache_dir=cache, **how)
                 one["rows"] = len(got)
                 one["columns"] = {column: str(getattr(feature, "dtype", feature)) for column, feature in got.features.items()}
                 one["difference"] = first_difference(listed(wanted) if name == "lists" else wanted, got)
         except Exception as err:  # what a user would see, with what lies below it
+            one["silent"] = silent(err)
             while err is not None:
                 one["difference"] += f"{type(err).__name__}: {err}\n"[:2000]
                 err = err.__cause__
         answer["formats"].append(one)
+        if one.get("silent"):  # each question is asked for half a minute
+            break
     json.dump(answer, sys.stdout)
 
 

@@ -1,12 +1,13 @@
 // Package verify opens a dataset with the programs that people open it with, and
 // compares what they see with what the files hold.
 //
-// It never writes into the dataset, never asks a hub, and judges nothing by a reader
-// of ours: where the real client cannot be had it says so.
+// It never writes into the dataset, asks no hub but for Published, and judges nothing by a
+// reader of ours: where the real client cannot be had it says so.
 package verify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -80,8 +82,10 @@ type Format struct {
 	Format string `json:"format"`
 	Rows   int    `json:"rows"`
 	// Difference is the first one to the JSONL, or what the client said; "" is equal.
-	Difference string            `json:"difference"`
-	Columns    map[string]string `json:"columns"` // name → type
+	Difference string `json:"difference"`
+	// Silent reports that the difference is a hub that did not answer.
+	Silent  bool              `json:"silent,omitempty"`
+	Columns map[string]string `json:"columns"` // name → type
 }
 
 // Equal reports whether every format gives every row as it is.
@@ -98,32 +102,58 @@ func (r Result) Equal() bool {
 // are named or all. ErrNoClient. A dataset without rows is one that no reader of it
 // opens (there is no split to give): it comes back without formats.
 func HuggingFace(ctx context.Context, dir, split string, formats []string, o Options) (Result, error) {
-	return huggingFace(ctx, dir, split, formats, nil, o)
+	return huggingFace(ctx, local(dir, split, formats...), nil, o)
 }
 
 // Configurations loads every format, and every configuration by its name: rows are the IDs of the
 // rows that each holds. The client is started once. ErrNoClient.
 func Configurations(ctx context.Context, dir, split string, rows map[string][]string, o Options) (Result, error) {
+	return configurations(ctx, local(dir, split), rows, o)
+}
+
+// Hub is a revision of a repository on a hub.
+type Hub struct {
+	Repo, Revision string
+	Env            []string // of the client: its endpoint, and a token where one is needed
+}
+
+// Published is Configurations of what a hub has: the client fetches it, and the rows are compared
+// with those of the folder. ErrNoClient.
+func Published(ctx context.Context, dir, split string, rows map[string][]string, hub Hub, o Options) (Result, error) {
+	l := local(dir, split)
+	l.repo, l.revision, l.env = hub.Repo, hub.Revision, hub.Env
+	return configurations(ctx, l, rows, o)
+}
+
+func configurations(ctx context.Context, l loading, rows map[string][]string, o Options) (Result, error) {
 	b, err := json.Marshal(rows)
 	if err != nil {
 		return Result{}, err
 	}
-	return huggingFace(ctx, dir, split, nil, b, o)
+	return huggingFace(ctx, l, b, o)
 }
 
-func huggingFace(ctx context.Context, dir, split string, formats []string, rows []byte, o Options) (Result, error) {
-	var out Result
-	dir, err := filepath.Abs(dir)
-	if err != nil {
+// loading is what is loaded, and from where.
+type loading struct {
+	dir, split     string
+	formats        []string
+	repo, revision string   // "" is the folder itself
+	env            []string // of the client
+}
+
+func local(dir, split string, formats ...string) loading {
+	return loading{dir: dir, split: split, formats: formats, env: offline}
+}
+
+func huggingFace(ctx context.Context, l loading, rows []byte, o Options) (out Result, err error) {
+	if l.dir, err = filepath.Abs(l.dir); err != nil || empty(l.dir, l.split) {
 		return out, err
 	}
-	if empty(dir, split) {
-		return out, nil
+	if len(l.formats) == 0 {
+		l.formats = Formats
 	}
-	if len(formats) == 0 {
-		formats = Formats
-	}
-	return opened(ctx, HuggingFaceName, load, rows, func(string) []string { return append([]string{dir, split}, formats...) }, o)
+	args := append([]string{l.dir, l.split, cmp.Or(l.repo, l.dir), l.revision}, l.formats...)
+	return opened(ctx, HuggingFaceName, load, rows, func(string) []string { return args }, l.env, o)
 }
 
 // Commit0 opens a folder of Commit0's rows with the published harness's own code: rows, set-up
@@ -136,7 +166,7 @@ func Commit0(ctx context.Context, dir, split string, o Options) (Result, error) 
 	if empty(dir, split) {
 		return Result{}, nil
 	}
-	return opened(ctx, Commit0Name, starters, nil, func(home string) []string { return []string{dir, split, home} }, o)
+	return opened(ctx, Commit0Name, starters, nil, func(home string) []string { return []string{dir, split, home} }, offline, o)
 }
 
 // empty reports whether a folder's rows are there, and none.
@@ -149,31 +179,50 @@ func empty(dir, split string) bool {
 	return false
 }
 
-// opened is the answer of a program of ours that a client's libraries run, in a home of its own
-// and without a hub.
-func opened(ctx context.Context, client string, program, input []byte, args func(home string) []string, o Options) (out Result, err error) {
-	bin, err := clients()[client].get(ctx, o)
+// offline keeps Hugging Face's libraries from every hub.
+var offline = []string{"HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1"}
+
+// opened is what Run's program says that it saw.
+func opened(ctx context.Context, client string, program, input []byte, args func(home string) []string, env []string, o Options) (out Result, err error) {
+	answer, err := Run(ctx, client, Program{program, input, args, env}, o)
 	if err != nil {
 		return out, err
-	}
-	home, err := os.MkdirTemp("", "benchmint-verify-")
-	if err != nil {
-		return out, err
-	}
-	defer func() { _ = os.RemoveAll(home) }()
-	script := filepath.Join(home, "open.py")
-	if err := os.WriteFile(script, program, 0o600); err != nil {
-		return out, err
-	}
-	env := append(o.Env[:len(o.Env):len(o.Env)], "HF_HOME="+home, "HF_HUB_OFFLINE=1", "HF_DATASETS_OFFLINE=1", "HF_HUB_DISABLE_TELEMETRY=1", "PYTHONPATH=")
-	answer, err := runWith(ctx, input, env, filepath.Join(bin, "python"), append([]string{script}, args(home)...)...)
-	if err != nil {
-		return out, fmt.Errorf("opening with %s: %w", client, err)
 	}
 	if err := json.Unmarshal(answer, &out); err != nil {
 		return out, fmt.Errorf("reading the client's answer %.200q: %w", answer, err)
 	}
 	return out, nil
+}
+
+// Program is a Python program of ours that a client's libraries run.
+type Program struct {
+	Text, Input []byte // Input is its standard input
+	Args        func(home string) []string
+	Env         []string // after that of the options
+}
+
+// Run runs one in a home of its own, and gives what it prints. It ends with this process.
+// ErrNoClient.
+func Run(ctx context.Context, client string, p Program, o Options) ([]byte, error) {
+	bin, err := clients()[client].get(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	home, err := os.MkdirTemp("", "benchmint-verify-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(home) }()
+	script := filepath.Join(home, "open.py")
+	if err := os.WriteFile(script, p.Text, 0o600); err != nil {
+		return nil, err
+	}
+	env := slices.Concat(o.Env, []string{"HF_HOME=" + home, "HF_HUB_DISABLE_TELEMETRY=1", "PYTHONPATH="}, p.Env)
+	answer, err := runWith(ctx, p.Input, env, filepath.Join(bin, "python"), append([]string{script}, p.Args(home)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("opening with %s: %w", client, err)
+	}
+	return answer, nil
 }
 
 // program is one client as a package index has it.
@@ -304,6 +353,7 @@ func run(ctx context.Context, env []string, name string, args ...string) ([]byte
 func runWith(ctx context.Context, input []byte, env []string, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Env, cmd.Stdin = env, bytes.NewReader(input)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // one that outlives us would go on with a hub
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()

@@ -44,7 +44,7 @@ func TestHuggingFace(t *testing.T) {
 	}{
 		{"equal", "{}\n", `echo '{"client":"c","rows":1,"formats":[{"format":"parquet","rows":1,"difference":""}]}'`, "", 1, true},
 		{"different", "{}\n", `echo '{"rows":1,"formats":[{"format":"parquet","difference":""},{"format":"jsonl","difference":"row 1"}]}'`, "", 2, false},
-		{"all_formats_where_none_is_named", "{}\n", `[ "$3 $4 $5" = "test parquet jsonl" ] && echo '{"rows":1,"formats":[{}]}'`, "", 1, true},
+		{"all_formats_where_none_is_named", "{}\n", `[ "$3 $6 $7" = "test parquet jsonl" ] && echo '{"rows":1,"formats":[{}]}'`, "", 1, true},
 		{"offline", "{}\n", `[ "$HF_HUB_OFFLINE$HF_DATASETS_OFFLINE" = 11 ] && [ -d "$HF_HOME" ] && echo '{"formats":[{}]}'`, "", 1, true},
 		{"no_rows", "", `exit 1`, "", 0, true},
 		{"client_fails", "{}\n", `echo "ImportError: no pyarrow" >&2; exit 1`, "no pyarrow", 0, true},

@@ -24,7 +24,7 @@ import (
 
 // Names on a shelf.
 const (
-	FeedFile = "feed.json"
+	FeedFile = output.FeedFile
 	nextFile = ".next.json" // the feed of a change that is decided and not made yet
 	lockFile = ".lock"
 )
