@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -110,27 +111,7 @@ func (s *shelf) explain(i *item) explanation {
 		e.Evidence, e.Repairs, e.Rivals = r.Evidence, r.Repairs, r.Rivals
 	}
 	if i.proof != nil {
-		said := firstMessages(s.Blobs, i.proof)
-		for _, v := range i.proof.Tests {
-			if v.Class != schemas.F2P {
-				continue
-			}
-			why := v.Why
-			if why == "" {
-				why = said[v.ID]
-			}
-			if why == "" {
-				why = said[v.Unit]
-			}
-			e.FailToPass = append(e.FailToPass, transition{v.ID, v.Cause, statuses(v.S), why, statuses(v.G)})
-		}
-		e.PassToPass = len(i.proof.List(schemas.P2P))
-		e.Clock = i.proof.Clock
-		for _, v := range i.proof.Tests {
-			if v.Class == schemas.TimeBound {
-				e.TimeBound = append(e.TimeBound, bound{v.ID, v.Clock, v.Why})
-			}
-		}
+		e.proved(i.proof, firstMessages(s.Blobs, i.proof))
 	}
 	if i.Cut != nil && i.Cut.Group != nil {
 		e.Asked = i.Cut.Group.Asked
@@ -140,6 +121,19 @@ func (s *shelf) explain(i *item) explanation {
 	}
 	e.ByHand, e.Override = byHand(i), overrideOf(e)
 	return e
+}
+
+// proved takes what a proof says of its tests; said are the first messages of tests and units.
+func (e *explanation) proved(p *schemas.Proof, said map[string]string) {
+	e.PassToPass, e.Clock = len(p.List(schemas.P2P)), p.Clock
+	for _, v := range p.Tests {
+		switch v.Class {
+		case schemas.F2P:
+			e.FailToPass = append(e.FailToPass, transition{v.ID, v.Cause, statuses(v.S), cmp.Or(v.Why, said[v.ID], said[v.Unit]), statuses(v.G)})
+		case schemas.TimeBound:
+			e.TimeBound = append(e.TimeBound, bound{v.ID, v.Clock, v.Why})
+		}
+	}
 }
 
 // firstMessages are what tests and units said in the first start runs that kept a report.

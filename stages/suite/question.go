@@ -10,6 +10,7 @@ import (
 	"github.com/benchmint/benchmint/internal/lang"
 	"github.com/benchmint/benchmint/internal/parts"
 	"github.com/benchmint/benchmint/internal/states"
+	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
 )
@@ -67,9 +68,10 @@ func (e *edit) place() string {
 	for _, f := range code {
 		paths = append(paths, f.Path)
 	}
+	tests := e.testFiles(e.trees.G)
 	const digits = 8
 	for stem := "benchmint_" + e.start.Commit[:digits]; ; stem += "x" {
-		if p := e.author.Place(e.trees.G, paths, stem); !e.trees.G.Has(p) && !e.trees.B.Has(p) {
+		if p := e.author.Place(tests, paths, stem); !e.trees.G.Has(p) && !e.trees.B.Has(p) {
 			return p
 		}
 	}
@@ -127,12 +129,7 @@ func (e *edit) baseCode() string {
 
 // tests are the names of test files, those beside the suite first, and how the first one begins.
 func (e *edit) tests() (names []string, style string) {
-	is := parts.New(e.language).Tests(e.trees.B)
-	for _, p := range e.trees.B.Paths() {
-		if is(p) && e.language.Source(p) {
-			names = append(names, p)
-		}
-	}
+	names = e.testFiles(e.trees.B)
 	far := func(p string) int {
 		if path.Dir(p) == path.Dir(e.path) {
 			return 0
@@ -147,6 +144,17 @@ func (e *edit) tests() (names []string, style string) {
 		}
 	}
 	return names[:min(len(names), maxFiles)], style
+}
+
+// testFiles are the source files of the tests of a state.
+func (e *edit) testFiles(t *tree.Tree) (names []string) {
+	is := parts.New(e.language).Tests(t)
+	for _, p := range t.Paths() {
+		if is(p) && e.language.Source(p) {
+			names = append(names, p)
+		}
+	}
+	return names
 }
 
 // cut is the beginning of a text, as text.

@@ -10,7 +10,7 @@ import (
 var _ lang.Author = Language{}
 
 // Place is in the package of the first of the paths.
-func (Language) Place(_ lang.Tree, code []string, stem string) string {
+func (Language) Place(_, code []string, stem string) string {
 	return path.Join(dirOf(code[0]), stem+"_test.go")
 }
 

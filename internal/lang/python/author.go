@@ -10,20 +10,18 @@ import (
 	"strings"
 
 	"github.com/benchmint/benchmint/internal/lang"
-	"github.com/benchmint/benchmint/internal/parts"
 )
 
 var _ lang.Author = Language{}
 
 // Place is in the folder with most test files, under the form of name that most of them have; in
 // tests/ where there are none.
-func (Language) Place(t lang.Tree, _ []string, stem string) string {
-	tests := parts.New(Language{}).Tests(t)
+func (Language) Place(tests, _ []string, stem string) string {
 	files, behind := map[string]int{}, map[string]int{}
-	for _, p := range t.Paths() {
+	for _, p := range tests {
 		name := strings.TrimSuffix(path.Base(p), ".py")
 		last := strings.HasSuffix(name, "_test")
-		if path.Ext(p) != ".py" || !last && !strings.HasPrefix(name, "test_") || !tests(p) {
+		if path.Ext(p) != ".py" || !last && !strings.HasPrefix(name, "test_") {
 			continue
 		}
 		files[path.Dir(p)]++
@@ -45,7 +43,7 @@ func (Language) Place(t lang.Tree, _ []string, stem string) string {
 
 // Reworded is a module that has the text of the file as digits, and runs it in its own name space.
 func (Language) Reworded(p string, source []byte) (string, []byte, bool) {
-	if path.Ext(p) != ".py" || parts.IsManifest(p) {
+	if path.Ext(p) != ".py" || path.Base(p) == "setup.py" {
 		return "", nil, false
 	}
 	return p, fmt.Appendf(nil, "exec(compile(bytes.fromhex(%q), __file__, \"exec\", dont_inherit=True))\n", hex.EncodeToString(source)), true
