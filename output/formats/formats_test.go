@@ -173,7 +173,8 @@ func TestDocsNameEverything(t *testing.T) {
 	want := []string{resqFile, listsDir + "/<split>.parquet", "image", "image_name", "docker_image", "eval_script", "log_parser", "eval_type", logParser, evalType}
 	for _, of := range []reflect.Type{reflect.TypeFor[resqRecord](), reflect.TypeFor[modifiedFile](), reflect.TypeFor[Result](), reflect.TypeFor[Refusal]()} {
 		for i := range of.NumField() {
-			want = append(want, of.Field(i).Tag.Get("json"))
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			want = append(want, name)
 		}
 	}
 	for _, name := range want {
