@@ -40,7 +40,9 @@ func (p plugin) manifest(s string) bool { return s == "deps"+p.ext+".list" }
 // written is a plugin of a language that suites can be written for.
 type written struct{ lang.Language }
 
-func (written) Place(lang.Tree, []string, string) string               { return "" }
+var _ lang.Author = written{}
+
+func (written) Place(_, _ []string, _ string) string                   { return "" }
 func (written) Reworded(string, []byte) (as string, _ []byte, ok bool) { return "", nil, false }
 
 // maskers are of the real languages: none reads *.src.
