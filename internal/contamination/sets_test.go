@@ -189,6 +189,34 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
+// TestEnds: a file that holds no row is no set, a list that is cut keeps its rows and is named, and a byte order mark
+// is no part of a row.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	row := strings.TrimSpace(lines(t, sweBench(nil)))
+	csv := "instance_id,repo,base_commit,patch\n"
+	for _, tt := range []struct {
+		name, text string
+		rows, bad  int // 0 and 0: an error
+	}{
+		{"empty.jsonl", "", 0, 0}, {"blank.jsonl", "\n \n", 0, 0}, {"empty.json", "", 0, 0}, {"empty_list.json", "[]", 0, 0}, {"empty.csv", "", 0, 0}, {"head.csv", csv, 0, 0},
+		{"open.json", "[", 0, 0}, {"open_after_row.json", "[" + row, 1, 1}, {"cut_in_row.json", "[" + row + "," + row[:90], 1, 1},
+		{"mark.jsonl", "\uFEFF" + row + "\n", 1, 0}, {"mark.json", "\uFEFF[" + row + "]", 1, 0}, {"mark.csv", "\uFEFF" + csv + "acme__widget-12,acme/widget,1,x\n", 1, 0},
+	} {
+		set, hits, err := contamination.New([]contamination.Task{ours()}, contamination.Default()).Against(t.Context(), write(t, filepath.Join(dir, tt.name), tt.text))
+		if (err != nil) != (tt.rows+tt.bad == 0) || set.Rows != tt.rows || len(set.Bad) != tt.bad || (len(hits) > 0) != (tt.rows > 0) {
+			t.Errorf("%s: %+v, %d hits, %v", tt.name, set, len(hits), err)
+		}
+	}
+	own := filepath.Join(dir, "own")
+	write(t, filepath.Join(own, "manifest.json"), `{"format":"benchmint-dataset/3","name":"widgets"}`)
+	write(t, filepath.Join(own, "data", "test.jsonl"), "")
+	if _, _, err := contamination.Load(t.Context(), own); !errors.Is(err, contamination.ErrUnknownFamily) {
+		t.Errorf("an empty dataset: %v", err)
+	}
+}
+
 // TestUnknownFamily: the error names the columns and the nearest family.
 func TestUnknownFamily(t *testing.T) {
 	t.Parallel()
