@@ -82,6 +82,9 @@ func moved(patch string) string {
 // TestKeys: each key finds its task alone, and not the near miss.
 func TestKeys(t *testing.T) {
 	t.Parallel()
+	form := ours() // a form of issues, with a few words of its own
+	template := strings.Join(formOf(120), " ")
+	form.Statement = template + " " + statement[:100]
 	few := ours()
 	few.Patch = change("widget.py", 10, around, removed, added[:1])
 	vendored := ours()
@@ -131,6 +134,11 @@ func TestKeys(t *testing.T) {
 		{"moved_lines", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, added, added) }, nil},
 		{"statement", ours(), func(x *contamination.Task) { x.Statement = "Feature request\n\n" + strings.ToUpper(statement) }, []string{"grams removed"}},
 		{"statement_in_part", ours(), func(x *contamination.Task) { x.Statement += " " + statement[:len(statement)/2] }, []string{"grams labelled"}},
+		{"statement_of_a_form", form, func(x *contamination.Task) { x.Statement = template + " " + other().Statement[:100] }, []string{"grams labelled"}},
+		{"statement_of_a_form_and_lines", form, func(x *contamination.Task) {
+			x.Statement = template + " " + other().Statement[:100]
+			x.Patch = change("widget.py", 10, around, removed, append([]string{"    brush = Brush(3)", "    stand = Stand(4)", "    paper = Paper(5)", "    light = Light(6)"}, added[:2]...))
+		}, []string{"grams removed"}},
 		{"release", library, func(x *contamination.Task) { x.Repo, x.Kind, x.Release = "Acme/Widget", contamination.Library, "V1.0" }, []string{"release removed"}},
 		{"other_release", library, func(x *contamination.Task) { x.Repo, x.Kind, x.Release = "acme/widget", contamination.Library, "v2.0" }, []string{"release labelled"}},
 		{"release_of_a_copy", library, func(x *contamination.Task) {
@@ -152,6 +160,14 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+// formOf are words that are all other ones.
+func formOf(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("word%d", i))
+	}
+	return out
 }
 
 // TestAliases: a repository that was renamed is found by the name that it has now.

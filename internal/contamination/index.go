@@ -20,6 +20,8 @@ const (
 	fewGrams, fewShingles = 20, 6
 	// ownShare is how much of our task is in another one at least for shingles to remove it.
 	ownShare = 0.3
+	// wholeStatement is the share of the longer statement from which on it removes a task whose code is another one.
+	wholeStatement = 0.95
 )
 
 // entry is one of our tasks.
@@ -142,7 +144,8 @@ type candidate struct {
 	known  string
 	key    Key
 	shared []uint64
-	total  int // of the row
+	total  int     // of the row
+	code   float64 // of grams: the share of the smaller patch's changed lines that both have; 1 where one has none
 }
 
 func (x *Index) begin() *pass { return &pass{Index: x, held: map[uint64][]uint64{}} }
@@ -160,7 +163,13 @@ func (p *pass) look(t Task) {
 		}
 		slices.Sort(hashes)
 		found = append(found, shared(Shingles, p.shingles, slices.Compact(hashes), t.ID, skip)...)
-		found = append(found, shared(Grams, p.grams, q.grams, t.ID, skip)...)
+		for _, c := range shared(Grams, p.grams, q.grams, t.ID, skip) {
+			c.code = 1
+			if e := &p.tasks[c.task]; len(e.only) > 0 && len(q.only) > 0 {
+				c.code = float64(common(e.only, q.only)) / float64(min(len(e.only), len(q.only)))
+			}
+			found = append(found, c)
+		}
 	}
 	who := hashOf(t.ID)
 	p.mu.Lock()
@@ -435,13 +444,19 @@ func (p *pass) share(c candidate) (Hit, bool) {
 		return Hit{}, false
 	}
 	h := Hit{InstanceID: e.ID, Known: c.known, Key: c.key, Score: score, Action: Labelled}
-	if score >= p.options.Remove && len(shared) >= few && (c.key == Grams || float64(len(shared)) >= ownShare*float64(mine)) {
-		h.Action = Removed
-	}
+	alike := false // beside what is shared
 	if c.key == Shingles {
 		h.Evidence = e.sharedLines(shared)
+		alike = float64(len(shared)) >= ownShare*float64(mine)
 	} else {
 		h.Evidence = e.sharedWords(shared)
+		if c.code < 1 {
+			h.Evidence = append(h.Evidence, fmt.Sprintf("%.0f %% of the smaller patch's changed lines are the same", 100*c.code))
+		}
+		alike = c.code >= p.options.Label || float64(len(shared))/float64(max(mine, c.total)) >= wholeStatement
+	}
+	if score >= p.options.Remove && len(shared) >= few && alike {
+		h.Action = Removed
 	}
 	return h, true
 }

@@ -25,6 +25,7 @@ type prints struct {
 	changed  map[string][]uint64 // changed lines by path, sorted
 	shingles []shingle
 	grams    []uint64 // each once
+	only     []uint64 // changed lines of the code part, as onlyOf has them
 }
 
 // shingle is some added lines in a row of a file, beginning at the at-th that says something.
@@ -45,6 +46,7 @@ func printsOf(t *Task) *prints {
 	if t.Kind == Change {
 		p.shingles = shinglesOf(p.files)
 		p.grams = gramsOf(t.Statement)
+		p.only = onlyOf(p.files)
 	}
 	return p
 }
@@ -106,6 +108,36 @@ func says(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// onlyOf are the changed lines with more than three letters and digits, white space off, with their signs, sorted, each
+// once. A line that is both added and removed was moved or indented, and is left out.
+func onlyOf(files []file) []uint64 {
+	signs := map[uint64]byte{}
+	for _, f := range files {
+		for _, h := range f.hunks {
+			for _, l := range h.lines {
+				text := blankless(l.text)
+				if l.sign == ' ' || says(text) <= 3 {
+					continue
+				}
+				k := hashOf(text)
+				if was, ok := signs[k]; ok && was != l.sign {
+					signs[k] = 0
+				} else {
+					signs[k] = l.sign
+				}
+			}
+		}
+	}
+	out := make([]uint64, 0, len(signs))
+	for k, sign := range signs {
+		if sign != 0 {
+			out = append(out, k*31+uint64(sign))
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // signed are the added ('+') or removed ('-') lines of a file that say something.
