@@ -85,6 +85,10 @@ func TestKeys(t *testing.T) {
 	form := ours() // a form of issues, with a few words of its own
 	template := strings.Join(formOf(120), " ")
 	form.Statement = template + " " + statement[:100]
+	tests := change("tests/test_widget.py", 5, nil, []string{"    assert paint() == 3"}, formOf(8))
+	tested, few4 := ours(), ours()
+	tested.Tests, few4.Tests = tests, change("tests/test_widget.py", 5, nil, nil, formOf(4))
+	half := change("gadget.py", 300, nil, removed, renamed(added))
 	few := ours()
 	few.Patch = change("widget.py", 10, around, removed, added[:1])
 	vendored := ours()
@@ -139,6 +143,15 @@ func TestKeys(t *testing.T) {
 			x.Statement = template + " " + other().Statement[:100]
 			x.Patch = change("widget.py", 10, around, removed, append([]string{"    brush = Brush(3)", "    stand = Stand(4)", "    paper = Paper(5)", "    light = Light(6)"}, added[:2]...))
 		}, []string{"grams removed"}},
+		{"half_of_the_lines_and_the_tests", tested, func(x *contamination.Task) { x.Patch, x.Tests = half, tests }, []string{"lines removed"}},
+		{"half_of_the_lines_alone", tested, func(x *contamination.Task) { x.Patch = half }, nil},
+		{"half_of_the_lines_and_more_tests", tested, func(x *contamination.Task) {
+			x.Patch, x.Tests = half, tests+change("tests/test_more.py", 1, nil, nil, added[:5])
+		}, nil},
+		{"half_of_the_lines_and_few_tests", few4, func(x *contamination.Task) { x.Patch, x.Tests = half, few4.Tests }, nil},
+		{"tests_and_fewer_lines", tested, func(x *contamination.Task) {
+			x.Patch, x.Tests = strings.ReplaceAll(half, "shade", "tint"), tests
+		}, nil},
 		{"release", library, func(x *contamination.Task) { x.Repo, x.Kind, x.Release = "Acme/Widget", contamination.Library, "V1.0" }, []string{"release removed"}},
 		{"other_release", library, func(x *contamination.Task) { x.Repo, x.Kind, x.Release = "acme/widget", contamination.Library, "v2.0" }, []string{"release labelled"}},
 		{"release_of_a_copy", library, func(x *contamination.Task) {
@@ -160,6 +173,15 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+// renamed gives every second line another name.
+func renamed(lines []string) []string {
+	lines = slices.Clone(lines)
+	for i := 1; i < len(lines); i += 2 {
+		lines[i] = strings.NewReplacer("shade", "hue", "=", "is", "colour", "paint", "tone", "note", "return", "give", "(", "[").Replace(lines[i])
+	}
+	return lines
 }
 
 // formOf are words that are all other ones.

@@ -22,6 +22,9 @@ const (
 	ownShare = 0.3
 	// wholeStatement is the share of the longer statement from which on it removes a task whose code is another one.
 	wholeStatement = 0.95
+	// fewLines and fewTests are too few changed lines of code and of tests for both together to remove a task, and
+	// halfLines is the share of the smaller patch that is needed.
+	fewLines, fewTests, halfLines = 3, 5, 0.5
 )
 
 // entry is one of our tasks.
@@ -46,13 +49,14 @@ type Index struct {
 	blanks   map[[32]byte][]int
 	shingles map[uint64][]int
 	grams    map[uint64][]int
+	only     map[uint64][]int
 }
 
 // New makes the index of our tasks.
 func New(ours []Task, o Options) *Index {
 	x := &Index{
 		options: o, names: newFolder(o.Aliases), numbers: map[string][]int{}, commits: map[string][]int{}, bases: map[string][]int{},
-		releases: map[string][]int{}, ids: map[string][]int{}, blanks: map[[32]byte][]int{}, shingles: map[uint64][]int{}, grams: map[uint64][]int{},
+		releases: map[string][]int{}, ids: map[string][]int{}, blanks: map[[32]byte][]int{}, shingles: map[uint64][]int{}, grams: map[uint64][]int{}, only: map[uint64][]int{},
 	}
 	for _, t := range ours {
 		e := entry{Task: t, prints: printsOf(&t)}
@@ -61,7 +65,7 @@ func New(ours []Task, o Options) *Index {
 		}
 		x.add(e)
 	}
-	for _, m := range []map[uint64][]int{x.shingles, x.grams} {
+	for _, m := range []map[uint64][]int{x.shingles, x.grams, x.only} {
 		for k, in := range m {
 			if len(in) >= boilerplate {
 				delete(m, k)
@@ -72,13 +76,14 @@ func New(ours []Task, o Options) *Index {
 		e := &x.tasks[i]
 		e.shingles = slices.DeleteFunc(e.shingles, func(s shingle) bool { return len(x.shingles[s.hash]) == 0 })
 		e.grams = slices.DeleteFunc(e.grams, func(g uint64) bool { return len(x.grams[g]) == 0 })
+		e.only = slices.DeleteFunc(e.only, func(l uint64) bool { return len(x.only[l]) == 0 })
 	}
 	return x
 }
 
 func (x *Index) add(e entry) {
 	i := len(x.tasks)
-	e.Patch, e.name = "", x.names.of(e.Repo)
+	e.Patch, e.Tests, e.name = "", "", x.names.of(e.Repo)
 	x.tasks = append(x.tasks, e)
 	if e.Number > 0 && e.Kind == Change {
 		k := numberKey(e.name, e.Number)
@@ -109,6 +114,9 @@ func (x *Index) add(e entry) {
 	for _, g := range e.grams {
 		x.grams[g] = append(x.grams[g], i)
 	}
+	for _, l := range e.only {
+		x.only[l] = append(x.only[l], i)
+	}
 }
 
 func numberKey(repo string, n int) string { return fmt.Sprintf("%s#%d", repo, n) }
@@ -135,10 +143,10 @@ type pass struct {
 	itself     int
 	hits       []Hit
 	candidates []candidate
-	held       map[uint64][]uint64 // shingles and grams of ours that rows of the set hold: hashes of IDs, at most boilerplate
+	held       map[uint64][]uint64 // shingles, grams and lines of ours that rows of the set hold: hashes of IDs, at most boilerplate
 }
 
-// candidate is a row that shares shingles or grams with one of ours.
+// candidate is a row that shares shingles, grams or lines with one of ours.
 type candidate struct {
 	task   int
 	known  string
@@ -146,6 +154,7 @@ type candidate struct {
 	shared []uint64
 	total  int     // of the row
 	code   float64 // of grams: the share of the smaller patch's changed lines that both have; 1 where one has none
+	tests  int     // of lines: how many of the tests both have
 }
 
 func (x *Index) begin() *pass { return &pass{Index: x, held: map[uint64][]uint64{}} }
@@ -170,6 +179,13 @@ func (p *pass) look(t Task) {
 			}
 			found = append(found, c)
 		}
+		for _, c := range shared(Lines, p.only, q.only, t.ID, skip) {
+			e := &p.tasks[c.task]
+			if n := common(e.tests, q.tests); n >= fewTests && float64(n) >= p.options.Remove*float64(max(len(e.tests), len(q.tests))) {
+				c.tests = n
+			}
+			found = append(found, c)
+		}
 	}
 	who := hashOf(t.ID)
 	p.mu.Lock()
@@ -185,7 +201,7 @@ func (p *pass) look(t Task) {
 				p.held[h] = append(in, who)
 			}
 		}
-		if p.specific(&c); len(c.shared) > 0 {
+		if p.specific(&c); len(c.shared) > 0 && (c.key != Lines || c.tests > 0 && len(c.shared) >= fewLines) {
 			p.candidates = append(p.candidates, c)
 		}
 	}
@@ -432,6 +448,9 @@ func (p *pass) end(set SetRef) []Hit {
 // share decides one candidate by what it shares that is no boilerplate.
 func (p *pass) share(c candidate) (Hit, bool) {
 	e, shared := &p.tasks[c.task], c.shared
+	if c.key == Lines {
+		return p.half(e, c)
+	}
 	few, mine := fewGrams, len(e.grams)
 	if c.key == Shingles {
 		few, mine = fewShingles, e.rows()
@@ -459,6 +478,36 @@ func (p *pass) share(c candidate) (Hit, bool) {
 		h.Action = Removed
 	}
 	return h, true
+}
+
+// half decides by half of the changed lines, of a row whose tests agree. Fewer are no hit.
+func (p *pass) half(e *entry, c candidate) (Hit, bool) {
+	n, mine := float64(len(c.shared)), float64(len(e.only))
+	score := n / min(mine, float64(c.total))
+	if len(c.shared) < fewLines || score < halfLines || n < ownShare*mine {
+		return Hit{}, false
+	}
+	evidence := append(e.sharedChanges(c.shared), fmt.Sprintf("%d of %d changed lines of the tests", c.tests, len(e.tests)))
+	return Hit{InstanceID: e.ID, Known: c.known, Key: c.key, Score: score, Action: Removed, Evidence: evidence}, true
+}
+
+// sharedChanges says how many changed lines are shared, and shows the first.
+func (e *entry) sharedChanges(shared []uint64) []string {
+	slices.Sort(shared)
+	out := []string{fmt.Sprintf("%d of %d changed lines", len(shared), len(e.only))}
+	for _, f := range e.files {
+		for _, h := range f.hunks {
+			for _, l := range h.lines {
+				if _, ok := slices.BinarySearch(shared, hashOf(blankless(l.text))*31+uint64(l.sign)); !ok {
+					continue
+				}
+				if out = append(out, shown(f.path, string(l.sign)+strings.TrimSpace(l.text))); len(out) > shingleLines {
+					return out
+				}
+			}
+		}
+	}
+	return out
 }
 
 // rows counts shingles, equal ones once.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/benchmint/benchmint/internal/parts"
 )
 
 // Lengths of the two shares: added lines of a shingle, words of a gram.
@@ -26,6 +28,7 @@ type prints struct {
 	shingles []shingle
 	grams    []uint64 // each once
 	only     []uint64 // changed lines of the code part, as onlyOf has them
+	tests    []uint64 // likewise of the tests
 }
 
 // shingle is some added lines in a row of a file, beginning at the at-th that says something.
@@ -47,6 +50,7 @@ func printsOf(t *Task) *prints {
 		p.shingles = shinglesOf(p.files)
 		p.grams = gramsOf(t.Statement)
 		p.only = onlyOf(p.files)
+		p.tests = onlyOf(source(parse(t.Tests)))
 	}
 	return p
 }
@@ -108,6 +112,15 @@ func says(text string) (n int) {
 		}
 	}
 	return n
+}
+
+// source are the source files that no program wrote.
+func source(all []file) []file {
+	names := map[string]bool{}
+	for _, f := range all {
+		names[f.path] = true
+	}
+	return slices.DeleteFunc(all, func(f file) bool { return !parts.IsSource(f.path) || f.generated(names) })
 }
 
 // onlyOf are the changed lines with more than three letters and digits, white space off, with their signs, sorted, each
