@@ -65,12 +65,13 @@ const (
 	PatchID    Key = "patch_id"    // git patch-id --stable of the code part
 	PatchBlank Key = "patch_blank" // added and removed lines of the code part without white space and context
 	Shingles   Key = "shingles"    // share of five added lines in a row
+	Words      Key = "words"       // share of 13 words in a row of the added lines
 	Lines      Key = "lines"       // half of the changed lines, and the changed lines of the tests
 	Grams      Key = "grams"       // share of 13 words in a row of the statement
 )
 
 // Keys are all of them in order.
-var Keys = []Key{Number, Commit, BaseCommit, Release, PatchID, PatchBlank, Shingles, Lines, Grams}
+var Keys = []Key{Number, Commit, BaseCommit, Release, PatchID, PatchBlank, Shingles, Words, Lines, Grams}
 
 // Action is what follows from a hit.
 type Action string
@@ -108,7 +109,7 @@ type Options struct {
 	// Aliases are names that repositories had before, each with the name that it has now.
 	Aliases map[string]string
 	// Remove and Label are the shares of Shingles and Grams from which on a task is removed or labelled. Remove is that
-	// of the tests of Lines, too.
+	// of Words and of the tests of Lines, too.
 	Remove, Label float64
 }
 

@@ -89,6 +89,8 @@ func TestKeys(t *testing.T) {
 	tested, few4 := ours(), ours()
 	tested.Tests, few4.Tests = tests, change("tests/test_widget.py", 5, nil, nil, formOf(4))
 	half := change("gadget.py", 300, nil, removed, renamed(added))
+	anew := ours() // a change that breaks lines in other places, and no more
+	anew.Patch = change("widget.py", 10, nil, added, wrapped(added))
 	few := ours()
 	few.Patch = change("widget.py", 10, around, removed, added[:1])
 	vendored := ours()
@@ -117,20 +119,20 @@ func TestKeys(t *testing.T) {
 		{"base_and_other_lines", ours(), func(x *contamination.Task) {
 			x.Bases, x.Patch = ours().Bases, change("widget.py", 10, around, removed, []string{"        return 4", "    weight = 5", "    height = 6"})
 		}, []string{"base_commit labelled"}},
-		{"short_base", ours(), func(x *contamination.Task) { x.Bases, x.Patch = []string{"a1a1a1a1"}, ours().Patch }, []string{"base_commit removed", "patch_id removed", "patch_blank removed", "shingles removed"}},
-		{"patch", ours(), func(x *contamination.Task) { x.Patch = ours().Patch }, []string{"patch_id removed", "patch_blank removed", "shingles removed"}},
-		{"patch_moved", ours(), func(x *contamination.Task) { x.Patch = moved(ours().Patch) }, []string{"patch_blank removed", "shingles removed"}},
+		{"short_base", ours(), func(x *contamination.Task) { x.Bases, x.Patch = []string{"a1a1a1a1"}, ours().Patch }, []string{"base_commit removed", "patch_id removed", "patch_blank removed", "shingles removed", "words removed"}},
+		{"patch", ours(), func(x *contamination.Task) { x.Patch = ours().Patch }, []string{"patch_id removed", "patch_blank removed", "shingles removed", "words removed"}},
+		{"patch_moved", ours(), func(x *contamination.Task) { x.Patch = moved(ours().Patch) }, []string{"patch_blank removed", "shingles removed", "words removed"}},
 		{"patch_of_vendored_file", vendored, func(x *contamination.Task) { x.Patch = vendored.Patch }, nil},
 		{"short_patch_moved", few, func(x *contamination.Task) { x.Patch = moved(few.Patch) }, []string{"patch_blank labelled"}},
 		{"short_patch_in_its_place", few, func(x *contamination.Task) { x.Patch = strings.Replace(few.Patch, "@@ -10,", "@@ -80,", 1) }, []string{"patch_id removed", "patch_blank removed"}},
 		{"short_patch_in_another_file", few, func(x *contamination.Task) { x.Patch = strings.ReplaceAll(few.Patch, "widget.py", "gadget.py") }, []string{"patch_blank labelled"}},
-		{"patch_in_another_folder", ours(), func(x *contamination.Task) { x.Patch = strings.ReplaceAll(ours().Patch, "widget.py", "src/widget.py") }, []string{"patch_blank removed", "shingles removed"}},
+		{"patch_in_another_folder", ours(), func(x *contamination.Task) { x.Patch = strings.ReplaceAll(ours().Patch, "widget.py", "src/widget.py") }, []string{"patch_blank removed", "shingles removed", "words removed"}},
 		{"generated_file", generated, func(x *contamination.Task) { x.Patch = generated.Patch }, nil},
 		{"fault_added", ours(), func(x *contamination.Task) {
 			x.Patch, x.Reversed = change("widget.py", 10, around, added, removed), true
-		}, []string{"patch_blank removed", "shingles removed"}},
+		}, []string{"patch_blank removed", "shingles removed", "words removed"}},
 		{"fault_added_forward", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, added, removed) }, nil},
-		{"landed_with_more", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, removed, long) }, []string{"shingles removed"}},
+		{"landed_with_more", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, removed, long) }, []string{"shingles removed", "words removed"}},
 		{"landed_in_part", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, removed, added[:6]) }, []string{"shingles labelled"}},
 		{"same_file", ours(), func(x *contamination.Task) {
 			x.Patch = change("widget.py", 10, around, removed, []string{"        raise NotPainted(self)", "    def clean(self, brush):", "        brush.wash()"})
@@ -143,6 +145,11 @@ func TestKeys(t *testing.T) {
 			x.Statement = template + " " + other().Statement[:100]
 			x.Patch = change("widget.py", 10, around, removed, append([]string{"    brush = Brush(3)", "    stand = Stand(4)", "    paper = Paper(5)", "    light = Light(6)"}, added[:2]...))
 		}, []string{"grams removed"}},
+		{"wrapped", ours(), func(x *contamination.Task) { x.Patch = change("gadget.py", 300, nil, nil, wrapped(added)) }, []string{"words removed"}},
+		{"wrapped_in_part", ours(), func(x *contamination.Task) { x.Patch = change("gadget.py", 300, nil, nil, wrapped(added[:7])) }, nil},
+		{"wrapped_anew", anew, func(x *contamination.Task) {
+			x.Patch = change("gadget.py", 300, nil, wrapped(added), append(wrapped(added), "done()"))
+		}, nil},
 		{"half_of_the_lines_and_the_tests", tested, func(x *contamination.Task) { x.Patch, x.Tests = half, tests }, []string{"lines removed"}},
 		{"half_of_the_lines_alone", tested, func(x *contamination.Task) { x.Patch = half }, nil},
 		{"half_of_the_lines_and_more_tests", tested, func(x *contamination.Task) {
@@ -184,6 +191,12 @@ func renamed(lines []string) []string {
 	return lines
 }
 
+// wrapped breaks lines after each bracket and operator.
+func wrapped(lines []string) []string {
+	text := strings.NewReplacer("(", "(\n", ", ", ",\n", " = ", " =\n", ".", "\n.").Replace(strings.Join(lines, "\n"))
+	return strings.Split(text, "\n")
+}
+
 // formOf are words that are all other ones.
 func formOf(n int) (out []string) {
 	for i := range n {
@@ -216,13 +229,13 @@ func TestBoilerplate(t *testing.T) {
 		x.ID, x.Number, x.Statement, x.Patch = fmt.Sprintf("other__thing-%d", 20+i), 20+i, statement, moved(strings.ReplaceAll(ours().Patch, "+    limits", fmt.Sprintf("+    limit%d", i)))
 		theirs = append(theirs, x)
 	}
-	if got := compare(t, []contamination.Task{ours()}, theirs[:2]...); len(got) != 4 {
+	if got := compare(t, []contamination.Task{ours()}, theirs[:2]...); len(got) != 6 {
 		t.Errorf("two rows: %q", got)
 	}
-	if got := compare(t, []contamination.Task{ours()}, theirs...); got != nil && slices.Contains(got, "grams removed") || slices.Contains(got, "shingles removed") {
+	if got := compare(t, []contamination.Task{ours()}, theirs...); slices.ContainsFunc([]string{"grams removed", "shingles removed", "words removed"}, func(k string) bool { return slices.Contains(got, k) }) {
 		t.Errorf("three rows: %q", got)
 	}
-	if got := compare(t, []contamination.Task{ours()}, theirs[0], theirs[0], theirs[0]); !slices.Contains(got, "grams removed") || len(got) != 2 {
+	if got := compare(t, []contamination.Task{ours()}, theirs[0], theirs[0], theirs[0]); !slices.Contains(got, "grams removed") || len(got) != 3 {
 		t.Errorf("one row three times: %q", got)
 	}
 	mine := []contamination.Task{ours(), ours(), ours()}

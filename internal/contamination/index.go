@@ -49,6 +49,7 @@ type Index struct {
 	blanks   map[[32]byte][]int
 	shingles map[uint64][]int
 	grams    map[uint64][]int
+	words    map[uint64][]int
 	only     map[uint64][]int
 }
 
@@ -56,7 +57,7 @@ type Index struct {
 func New(ours []Task, o Options) *Index {
 	x := &Index{
 		options: o, names: newFolder(o.Aliases), numbers: map[string][]int{}, commits: map[string][]int{}, bases: map[string][]int{},
-		releases: map[string][]int{}, ids: map[string][]int{}, blanks: map[[32]byte][]int{}, shingles: map[uint64][]int{}, grams: map[uint64][]int{}, only: map[uint64][]int{},
+		releases: map[string][]int{}, ids: map[string][]int{}, blanks: map[[32]byte][]int{}, shingles: map[uint64][]int{}, grams: map[uint64][]int{}, words: map[uint64][]int{}, only: map[uint64][]int{},
 	}
 	for _, t := range ours {
 		e := entry{Task: t, prints: printsOf(&t)}
@@ -65,7 +66,7 @@ func New(ours []Task, o Options) *Index {
 		}
 		x.add(e)
 	}
-	for _, m := range []map[uint64][]int{x.shingles, x.grams, x.only} {
+	for _, m := range []map[uint64][]int{x.shingles, x.grams, x.words, x.only} {
 		for k, in := range m {
 			if len(in) >= boilerplate {
 				delete(m, k)
@@ -76,6 +77,7 @@ func New(ours []Task, o Options) *Index {
 		e := &x.tasks[i]
 		e.shingles = slices.DeleteFunc(e.shingles, func(s shingle) bool { return len(x.shingles[s.hash]) == 0 })
 		e.grams = slices.DeleteFunc(e.grams, func(g uint64) bool { return len(x.grams[g]) == 0 })
+		e.words = slices.DeleteFunc(e.words, func(g uint64) bool { return len(x.words[g]) == 0 })
 		e.only = slices.DeleteFunc(e.only, func(l uint64) bool { return len(x.only[l]) == 0 })
 	}
 	return x
@@ -111,11 +113,13 @@ func (x *Index) add(e entry) {
 			x.shingles[s.hash] = append(in, i)
 		}
 	}
-	for _, g := range e.grams {
-		x.grams[g] = append(x.grams[g], i)
-	}
-	for _, l := range e.only {
-		x.only[l] = append(x.only[l], i)
+	for _, of := range []struct {
+		hashes []uint64
+		in     map[uint64][]int
+	}{{e.grams, x.grams}, {e.words, x.words}, {e.only, x.only}} {
+		for _, h := range of.hashes {
+			of.in[h] = append(of.in[h], i)
+		}
 	}
 }
 
@@ -143,10 +147,10 @@ type pass struct {
 	itself     int
 	hits       []Hit
 	candidates []candidate
-	held       map[uint64][]uint64 // shingles, grams and lines of ours that rows of the set hold: hashes of IDs, at most boilerplate
+	held       map[uint64][]uint64 // shingles, grams, words and lines of ours that rows of the set hold: hashes of IDs, at most boilerplate
 }
 
-// candidate is a row that shares shingles, grams or lines with one of ours.
+// candidate is a row that shares shingles, grams, words or lines with one of ours.
 type candidate struct {
 	task   int
 	known  string
@@ -179,6 +183,7 @@ func (p *pass) look(t Task) {
 			}
 			found = append(found, c)
 		}
+		found = append(found, shared(Words, p.words, q.words, t.ID, skip)...)
 		for _, c := range shared(Lines, p.only, q.only, t.ID, skip) {
 			e := &p.tasks[c.task]
 			if n := common(e.tests, q.tests); n >= fewTests && float64(n) >= p.options.Remove*float64(max(len(e.tests), len(q.tests))) {
@@ -201,10 +206,21 @@ func (p *pass) look(t Task) {
 				p.held[h] = append(in, who)
 			}
 		}
-		if p.specific(&c); len(c.shared) > 0 && (c.key != Lines || c.tests > 0 && len(c.shared) >= fewLines) {
+		if p.specific(&c); c.lasts() {
 			p.candidates = append(p.candidates, c)
 		}
 	}
+}
+
+// lasts reports whether a candidate is kept until all rows are read: what it shares becomes less and not more.
+func (c *candidate) lasts() bool {
+	switch c.key {
+	case Words:
+		return len(c.shared) >= fewGrams
+	case Lines:
+		return len(c.shared) >= fewLines && c.tests > 0
+	}
+	return len(c.shared) > 0
 }
 
 // specific takes out of a candidate what so many rows hold that it is boilerplate.
@@ -448,8 +464,11 @@ func (p *pass) end(set SetRef) []Hit {
 // share decides one candidate by what it shares that is no boilerplate.
 func (p *pass) share(c candidate) (Hit, bool) {
 	e, shared := &p.tasks[c.task], c.shared
-	if c.key == Lines {
+	switch c.key {
+	case Lines:
 		return p.half(e, c)
+	case Words:
+		return p.wording(e, c)
 	}
 	few, mine := fewGrams, len(e.grams)
 	if c.key == Shingles {
@@ -468,7 +487,7 @@ func (p *pass) share(c candidate) (Hit, bool) {
 		h.Evidence = e.sharedLines(shared)
 		alike = float64(len(shared)) >= ownShare*float64(mine)
 	} else {
-		h.Evidence = e.sharedWords(shared)
+		h.Evidence = sharedWords(e.Statement, shared, len(e.grams))
 		if c.code < 1 {
 			h.Evidence = append(h.Evidence, fmt.Sprintf("%.0f %% of the smaller patch's changed lines are the same", 100*c.code))
 		}
@@ -476,6 +495,21 @@ func (p *pass) share(c candidate) (Hit, bool) {
 	}
 	if score >= p.options.Remove && len(shared) >= few && alike {
 		h.Action = Removed
+	}
+	return h, true
+}
+
+// wording decides by the words of the added lines. Fewer than Remove are no hit.
+func (p *pass) wording(e *entry, c candidate) (Hit, bool) {
+	score := float64(len(c.shared)) / float64(max(len(e.words), c.total))
+	if len(c.shared) < fewGrams || score < p.options.Remove {
+		return Hit{}, false
+	}
+	h := Hit{InstanceID: e.ID, Known: c.known, Key: c.key, Score: score, Action: Removed}
+	for i, lines := range e.lines {
+		for _, text := range sharedWords(strings.Join(lines, "\n"), c.shared, len(e.words)) {
+			h.Evidence = append(h.Evidence, shown(e.files[i].path, text))
+		}
 	}
 	return h, true
 }
@@ -547,13 +581,13 @@ func (e *entry) sharedLines(shared []uint64) (out []string) {
 	return out
 }
 
-// sharedWords shows the first words in a row that are shared.
-func (e *entry) sharedWords(shared []uint64) []string {
+// sharedWords shows the first words in a row of a text that are shared, and how many of total are.
+func sharedWords(text string, shared []uint64, total int) []string {
 	slices.Sort(shared)
-	all, hashes := words(e.Statement), wordHashes(e.Statement)
+	all, hashes := words(text), wordHashes(text)
 	for at := 0; at+gramWords <= min(len(hashes), len(all)); at++ {
 		if _, ok := slices.BinarySearch(shared, join(hashes[at:at+gramWords])); ok {
-			return []string{fmt.Sprintf("%d of %d rows of %d words: %s", len(shared), len(e.grams), gramWords, strings.Join(all[at:at+gramWords], " "))}
+			return []string{fmt.Sprintf("%d of %d rows of %d words: %s", len(shared), total, gramWords, strings.Join(all[at:at+gramWords], " "))}
 		}
 	}
 	return nil

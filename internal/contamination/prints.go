@@ -27,6 +27,7 @@ type prints struct {
 	changed  map[string][]uint64 // changed lines by path, sorted
 	shingles []shingle
 	grams    []uint64 // each once
+	words    []uint64 // grams of the added lines, each once
 	only     []uint64 // changed lines of the code part, as onlyOf has them
 	tests    []uint64 // likewise of the tests
 }
@@ -49,6 +50,7 @@ func printsOf(t *Task) *prints {
 	if t.Kind == Change {
 		p.shingles = shinglesOf(p.files)
 		p.grams = gramsOf(t.Statement)
+		p.words = wordsOf(p.files)
 		p.only = onlyOf(p.files)
 		p.tests = onlyOf(source(parse(t.Tests)))
 	}
@@ -181,6 +183,21 @@ func shinglesOf(files []file) (out []shingle) {
 		}
 	}
 	return out
+}
+
+// wordsOf are the grams of added lines, each once, without those of removed ones: a line that is broken in another place
+// changes none.
+func wordsOf(files []file) (out []uint64) {
+	for _, f := range files {
+		was := gramsOf(strings.Join(signed(f, '-'), "\n"))
+		for _, g := range gramsOf(strings.Join(signed(f, '+'), "\n")) {
+			if _, ok := slices.BinarySearch(was, g); !ok {
+				out = append(out, g)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // rowsOf are the hashes of all rows of shingleLines lines, white space off.

@@ -67,12 +67,12 @@ func TestFamilies(t *testing.T) {
 		known  string
 		keys   []contamination.Key
 	}{
-		{"SWE-bench", sweBench(nil), "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit, contamination.PatchID, contamination.PatchBlank, contamination.Shingles, contamination.Grams}},
+		{"SWE-bench", sweBench(nil), "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit, contamination.PatchID, contamination.PatchBlank, contamination.Shingles, contamination.Words, contamination.Grams}},
 		{"SWE-bench", sweBench(map[string]any{"instance_id": "instance_x", "pull_number": 12, "install_config": map[string]any{"python": "3.9"}}), "instance_x", []contamination.Key{contamination.Number}},
 		{"Multi-SWE-bench", map[string]any{"org": "acme", "repo": "widget", "number": 12, "base": map[string]string{"sha": ours().Bases[0], "ref": "main"}, "fix_patch": ours().Patch, "title": "Shades", "body": nil, "resolved_issues": []map[string]any{{"number": 3, "title": "No shades", "body": statement}}}, "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit, contamination.Grams}},
 		{"Multi-SWE-bench, flat", map[string]any{"org": "", "repo": "acme/widget", "number": "12", "base_commit": ours().Bases[0], "fix_patch": ours().Patch}, "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit}},
 		{"SWE-smith", map[string]any{"instance_id": "acme__widget.a1a1a1a1.func_pm__x", "repo": "swesmith/acme__widget.a1a1a1a1", "patch": change("widget.py", 10, around, added, removed), "image_name": "x", "problem_statement": statement}, "acme__widget.a1a1a1a1.func_pm__x", []contamination.Key{contamination.BaseCommit, contamination.PatchBlank, contamination.Grams}},
-		{"R2E-Gym", map[string]any{"repo_name": "widget", "commit_hash": ours().Commit, "parsed_commit_content": r2eDiff(), "problem_statement": statement}, "widget__" + ours().Commit, []contamination.Key{contamination.Commit, contamination.PatchBlank, contamination.Shingles, contamination.Grams}},
+		{"R2E-Gym", map[string]any{"repo_name": "widget", "commit_hash": ours().Commit, "parsed_commit_content": r2eDiff(), "problem_statement": statement}, "widget__" + ours().Commit, []contamination.Key{contamination.Commit, contamination.PatchBlank, contamination.Shingles, contamination.Words, contamination.Grams}},
 		{"benchmint", sweBench(map[string]any{"instance_id": "acme__widget-99", "benchmint": `{"kind":"feature","trees":{"base":"` + strings.Repeat("f6", 20) + `"},"change":{"commit":"` + ours().Commit + `","number":12}}`}), "acme__widget-99", []contamination.Key{contamination.Number, contamination.Commit, contamination.BaseCommit}},
 	} {
 		t.Run(tt.family+"_"+tt.known, func(t *testing.T) {
@@ -156,8 +156,8 @@ func TestFiles(t *testing.T) {
 		rows        int
 		keys        int
 	}{
-		"rows.jsonl": {text, "acme__widget-12", 2, 6}, "rows.jsonl.gz": {zipped.String(), "acme__widget-12", 2, 6}, "rows.json": {list, "acme__widget-12", 2, 6},
-		"rows.csv": {csv, "acme__widget-12", 2, 5}, "rows.parquet": {columns.String(), "acme__gadget-15", 5, 4},
+		"rows.jsonl": {text, "acme__widget-12", 2, 7}, "rows.jsonl.gz": {zipped.String(), "acme__widget-12", 2, 7}, "rows.json": {list, "acme__widget-12", 2, 7},
+		"rows.csv": {csv, "acme__widget-12", 2, 6}, "rows.parquet": {columns.String(), "acme__gadget-15", 5, 5},
 	} {
 		place := write(t, filepath.Join(dir, name), of.text)
 		set, hits, err := contamination.New([]contamination.Task{ours()}, contamination.Default()).Against(context.Background(), place)
