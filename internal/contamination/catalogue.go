@@ -55,7 +55,7 @@ func (c *Catalogue) Sets() []string {
 	if c == nil {
 		return nil
 	}
-	out := []string{"rules 1"}
+	out := []string{"rules 2"}
 	for old, now := range c.options.Aliases {
 		out = append(out, Fold(old)+"="+Fold(now))
 	}

@@ -91,6 +91,9 @@ func TestKeys(t *testing.T) {
 	half := change("gadget.py", 300, nil, removed, renamed(added))
 	anew := ours() // a change that breaks lines in other places, and no more
 	anew.Patch = change("widget.py", 10, nil, added, wrapped(added))
+	narrow, wide := []string{"    one = 1001", "    second = 1002"}, []string{"    one    = 1001", "    second = 1002  "}
+	aligned := ours()
+	aligned.Patch = change("widget.py", 10, nil, narrow, append(slices.Clone(wide), "    eleventh = 1011"))
 	few := ours()
 	few.Patch = change("widget.py", 10, around, removed, added[:1])
 	vendored := ours()
@@ -119,6 +122,9 @@ func TestKeys(t *testing.T) {
 		{"base_and_other_lines", ours(), func(x *contamination.Task) {
 			x.Bases, x.Patch = ours().Bases, change("widget.py", 10, around, removed, []string{"        return 4", "    weight = 5", "    height = 6"})
 		}, []string{"base_commit labelled"}},
+		{"base_and_alignment", aligned, func(x *contamination.Task) {
+			x.Bases, x.Patch = aligned.Bases, change("widget.py", 11, nil, narrow, append(slices.Clone(wide), "    height = Height(9)"))
+		}, nil},
 		{"short_base", ours(), func(x *contamination.Task) { x.Bases, x.Patch = []string{"a1a1a1a1"}, ours().Patch }, []string{"base_commit removed", "patch_id removed", "patch_blank removed", "shingles removed", "words removed"}},
 		{"patch", ours(), func(x *contamination.Task) { x.Patch = ours().Patch }, []string{"patch_id removed", "patch_blank removed", "shingles removed", "words removed"}},
 		{"patch_moved", ours(), func(x *contamination.Task) { x.Patch = moved(ours().Patch) }, []string{"patch_blank removed", "shingles removed", "words removed"}},

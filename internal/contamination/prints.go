@@ -24,7 +24,7 @@ type prints struct {
 	weight   int                 // letters and digits of the changed lines, equal lines once
 	distinct int                 // changed lines that say something, equal lines once
 	context  []uint64            // lines around them that say something, sorted, each once
-	changed  map[string][]uint64 // changed lines by path, sorted
+	changed  map[string][]uint64 // those of onlyOf by path, sorted, as often as they stand there
 	shingles []shingle
 	grams    []uint64 // each once
 	words    []uint64 // grams of the added lines, each once
@@ -80,6 +80,11 @@ func (p *prints) lines() {
 		if len(f.hunks) > 0 {
 			ends = append(ends, removed.Sum(added.Sum(nil)))
 		}
+		only := onlyOf([]file{f})
+		changed = slices.DeleteFunc(changed, func(l uint64) bool {
+			_, ok := slices.BinarySearch(only, l)
+			return !ok
+		})
 		slices.Sort(changed)
 		p.changed[f.path] = changed
 	}
