@@ -34,6 +34,12 @@ var (
 	added   = []string{"        shade = self.shades.get(self.size, 'plain')", "        if shade == 'plain':", "            return self.default_colour", "        return self.mix(shade, 0.5)", "    def mix(self, shade, amount):", "        tone = shade.tone * amount", "        return Colour(tone, shade.name)", "    default_colour = Colour(0, 'grey')", "    shades = {1: LIGHT, 2: DARK}", "    amounts = (0.1, 0.5, 0.9)", "    limits = {'tone': 255}"}
 )
 
+// tests are the tests of a task whose patch may be half, the lines of ours with every second one renamed.
+var (
+	tests = change("tests/test_widget.py", 5, nil, []string{"    assert paint() == 3"}, formOf(8))
+	half  = change("gadget.py", 300, nil, removed, renamed(added))
+)
+
 const statement = "Widgets come in one colour alone, and whoever wants a shade has to paint the widget by hand after it was made, which takes long; please let a widget mix its own shade from the size it has, with a plain default for those that have none, so that nobody needs a brush and every widget of one size looks the same as its neighbours on the shelf"
 
 func ours() contamination.Task {
@@ -85,10 +91,8 @@ func TestKeys(t *testing.T) {
 	form := ours() // a form of issues, with a few words of its own
 	template := strings.Join(formOf(120), " ")
 	form.Statement = template + " " + statement[:100]
-	tests := change("tests/test_widget.py", 5, nil, []string{"    assert paint() == 3"}, formOf(8))
 	tested, few4 := ours(), ours()
 	tested.Tests, few4.Tests = tests, change("tests/test_widget.py", 5, nil, nil, formOf(4))
-	half := change("gadget.py", 300, nil, removed, renamed(added))
 	anew := ours() // a change that breaks lines in other places, and no more
 	anew.Patch = change("widget.py", 10, nil, added, wrapped(added))
 	narrow, wide := []string{"    one = 1001", "    second = 1002"}, []string{"    one    = 1001", "    second = 1002  "}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,6 +93,29 @@ func TestFamilies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTestPatch: the tests of each family that tells them are compared.
+func TestTestPatch(t *testing.T) {
+	t.Parallel()
+	mine := ours()
+	mine.Tests = tests
+	own := map[string]any{"benchmint": `{"change":{"number":77},"test_patch_encoding":"base64"}`, "test_patch": base64.StdEncoding.EncodeToString([]byte(tests))}
+	for name, row := range map[string]map[string]any{
+		"SWE-bench":       sweBench(map[string]any{"test_patch": tests}),
+		"benchmint":       sweBench(own),
+		"Multi-SWE-bench": {"org": "x", "repo": "y", "number": 1, "base": map[string]string{"sha": "1"}, "fix_patch": half, "test_patch": tests},
+		"flat":            {"org": "x", "repo": "y", "number": 1, "base_commit": "1", "fix_patch": half, "test_patch": tests},
+	} {
+		row["patch"] = half
+		place := write(t, filepath.Join(t.TempDir(), "rows.jsonl"), lines(t, row))
+		_, hits, err := contamination.New([]contamination.Task{mine}, contamination.Default()).Against(t.Context(), place)
+		if err != nil || !slices.ContainsFunc(hits, func(h contamination.Hit) bool {
+			return h.Key == contamination.Lines && h.Action == contamination.Removed
+		}) {
+			t.Errorf("%s: %v, %v", name, hits, err)
+		}
 	}
 }
 
