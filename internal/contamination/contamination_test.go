@@ -250,7 +250,16 @@ func TestBoilerplate(t *testing.T) {
 	}
 	mine := []contamination.Task{ours(), ours(), ours()}
 	for i := range mine {
-		mine[i].ID = fmt.Sprint("acme__widget-", i)
+		mine[i].ID, mine[i].Tests = fmt.Sprint("acme__widget-", i), tests
+	}
+	for i := range theirs {
+		theirs[i].Tests = tests
+	}
+	if got := compare(t, mine[:1], theirs[:2]...); !slices.Contains(got, "lines removed") {
+		t.Errorf("two rows with their tests: %q", got)
+	}
+	if got := compare(t, mine[:1], theirs...); slices.Contains(got, "lines removed") {
+		t.Errorf("three rows with their tests: %q", got)
 	}
 	if got := compare(t, mine, theirs[0]); got != nil {
 		t.Errorf("three of ours: %q", got)
