@@ -84,11 +84,11 @@ func (p *program) decontaminate(ctx context.Context, dataset, file string, again
 	x := contamination.New(ours, o)
 	for _, place := range against {
 		set, hits, err := x.Against(ctx, place)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, contamination.ErrUnknownFamily) {
-			return &ended{exitUsage, err}
+		if ctx.Err() != nil {
+			return err
 		}
 		if err != nil {
-			return err
+			return &ended{exitUsage, err}
 		}
 		d.Sets, d.Hits = append(d.Sets, set), append(d.Hits, hits...)
 	}

@@ -27,7 +27,7 @@ func Open(ctx context.Context, places []string, o Options) (*Catalogue, error) {
 		var mu sync.Mutex
 		set, err := Read(ctx, place, func(t Task) {
 			e := entry{Task: t, prints: printsOf(&t), set: ref}
-			e.Statement, e.shingles, e.grams = "", nil, nil
+			e.Statement, e.shingles, e.grams, e.words, e.only, e.tests = "", nil, nil, nil, nil, nil
 			for i := range e.files {
 				e.files[i].header = nil
 				for k := range e.files[i].hunks {
@@ -55,7 +55,7 @@ func (c *Catalogue) Sets() []string {
 	if c == nil {
 		return nil
 	}
-	out := []string{"rules 1"}
+	out := []string{"rules 2"}
 	for old, now := range c.options.Aliases {
 		out = append(out, Fold(old)+"="+Fold(now))
 	}

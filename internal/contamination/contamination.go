@@ -45,6 +45,7 @@ type Task struct {
 	Commit    string   // the solution's
 	Patch     string   // unified diff of the solution
 	Reversed  bool     // Patch leads away from the solution
+	Tests     string   // unified diff of the tests
 	Statement string
 	Kind      Kind
 	Release   string // of a library: its tag
@@ -64,11 +65,13 @@ const (
 	PatchID    Key = "patch_id"    // git patch-id --stable of the code part
 	PatchBlank Key = "patch_blank" // added and removed lines of the code part without white space and context
 	Shingles   Key = "shingles"    // share of five added lines in a row
+	Words      Key = "words"       // share of 13 words in a row of the added lines
+	Lines      Key = "lines"       // half of the changed lines, and the changed lines of the tests
 	Grams      Key = "grams"       // share of 13 words in a row of the statement
 )
 
 // Keys are all of them in order.
-var Keys = []Key{Number, Commit, BaseCommit, Release, PatchID, PatchBlank, Shingles, Grams}
+var Keys = []Key{Number, Commit, BaseCommit, Release, PatchID, PatchBlank, Shingles, Words, Lines, Grams}
 
 // Action is what follows from a hit.
 type Action string
@@ -105,7 +108,8 @@ func (h Hit) String() string {
 type Options struct {
 	// Aliases are names that repositories had before, each with the name that it has now.
 	Aliases map[string]string
-	// Remove and Label are the shares of Shingles and Grams from which on a task is removed or labelled.
+	// Remove and Label are the shares of Shingles and Grams from which on a task is removed or labelled. Remove is that
+	// of Words and of the tests of Lines, too.
 	Remove, Label float64
 }
 

@@ -34,6 +34,12 @@ var (
 	added   = []string{"        shade = self.shades.get(self.size, 'plain')", "        if shade == 'plain':", "            return self.default_colour", "        return self.mix(shade, 0.5)", "    def mix(self, shade, amount):", "        tone = shade.tone * amount", "        return Colour(tone, shade.name)", "    default_colour = Colour(0, 'grey')", "    shades = {1: LIGHT, 2: DARK}", "    amounts = (0.1, 0.5, 0.9)", "    limits = {'tone': 255}"}
 )
 
+// tests are the tests of a task whose patch may be half, the lines of ours with every second one renamed.
+var (
+	tests = change("tests/test_widget.py", 5, nil, []string{"    assert paint() == 3"}, formOf(8))
+	half  = change("gadget.py", 300, nil, removed, renamed(added))
+)
+
 const statement = "Widgets come in one colour alone, and whoever wants a shade has to paint the widget by hand after it was made, which takes long; please let a widget mix its own shade from the size it has, with a plain default for those that have none, so that nobody needs a brush and every widget of one size looks the same as its neighbours on the shelf"
 
 func ours() contamination.Task {
@@ -82,6 +88,16 @@ func moved(patch string) string {
 // TestKeys: each key finds its task alone, and not the near miss.
 func TestKeys(t *testing.T) {
 	t.Parallel()
+	form := ours() // a form of issues, with a few words of its own
+	template := strings.Join(formOf(120), " ")
+	form.Statement = template + " " + statement[:100]
+	tested, few4 := ours(), ours()
+	tested.Tests, few4.Tests = tests, change("tests/test_widget.py", 5, nil, nil, formOf(4))
+	anew := ours() // a change that breaks lines in other places, and no more
+	anew.Patch = change("widget.py", 10, nil, added, wrapped(added))
+	narrow, wide := []string{"    one = 1001", "    second = 1002"}, []string{"    one    = 1001", "    second = 1002  "}
+	aligned := ours()
+	aligned.Patch = change("widget.py", 10, nil, narrow, append(slices.Clone(wide), "    eleventh = 1011"))
 	few := ours()
 	few.Patch = change("widget.py", 10, around, removed, added[:1])
 	vendored := ours()
@@ -110,20 +126,23 @@ func TestKeys(t *testing.T) {
 		{"base_and_other_lines", ours(), func(x *contamination.Task) {
 			x.Bases, x.Patch = ours().Bases, change("widget.py", 10, around, removed, []string{"        return 4", "    weight = 5", "    height = 6"})
 		}, []string{"base_commit labelled"}},
-		{"short_base", ours(), func(x *contamination.Task) { x.Bases, x.Patch = []string{"a1a1a1a1"}, ours().Patch }, []string{"base_commit removed", "patch_id removed", "patch_blank removed", "shingles removed"}},
-		{"patch", ours(), func(x *contamination.Task) { x.Patch = ours().Patch }, []string{"patch_id removed", "patch_blank removed", "shingles removed"}},
-		{"patch_moved", ours(), func(x *contamination.Task) { x.Patch = moved(ours().Patch) }, []string{"patch_blank removed", "shingles removed"}},
+		{"base_and_alignment", aligned, func(x *contamination.Task) {
+			x.Bases, x.Patch = aligned.Bases, change("widget.py", 11, nil, narrow, append(slices.Clone(wide), "    height = Height(9)"))
+		}, nil},
+		{"short_base", ours(), func(x *contamination.Task) { x.Bases, x.Patch = []string{"a1a1a1a1"}, ours().Patch }, []string{"base_commit removed", "patch_id removed", "patch_blank removed", "shingles removed", "words removed"}},
+		{"patch", ours(), func(x *contamination.Task) { x.Patch = ours().Patch }, []string{"patch_id removed", "patch_blank removed", "shingles removed", "words removed"}},
+		{"patch_moved", ours(), func(x *contamination.Task) { x.Patch = moved(ours().Patch) }, []string{"patch_blank removed", "shingles removed", "words removed"}},
 		{"patch_of_vendored_file", vendored, func(x *contamination.Task) { x.Patch = vendored.Patch }, nil},
 		{"short_patch_moved", few, func(x *contamination.Task) { x.Patch = moved(few.Patch) }, []string{"patch_blank labelled"}},
 		{"short_patch_in_its_place", few, func(x *contamination.Task) { x.Patch = strings.Replace(few.Patch, "@@ -10,", "@@ -80,", 1) }, []string{"patch_id removed", "patch_blank removed"}},
 		{"short_patch_in_another_file", few, func(x *contamination.Task) { x.Patch = strings.ReplaceAll(few.Patch, "widget.py", "gadget.py") }, []string{"patch_blank labelled"}},
-		{"patch_in_another_folder", ours(), func(x *contamination.Task) { x.Patch = strings.ReplaceAll(ours().Patch, "widget.py", "src/widget.py") }, []string{"patch_blank removed", "shingles removed"}},
+		{"patch_in_another_folder", ours(), func(x *contamination.Task) { x.Patch = strings.ReplaceAll(ours().Patch, "widget.py", "src/widget.py") }, []string{"patch_blank removed", "shingles removed", "words removed"}},
 		{"generated_file", generated, func(x *contamination.Task) { x.Patch = generated.Patch }, nil},
 		{"fault_added", ours(), func(x *contamination.Task) {
 			x.Patch, x.Reversed = change("widget.py", 10, around, added, removed), true
-		}, []string{"patch_blank removed", "shingles removed"}},
+		}, []string{"patch_blank removed", "shingles removed", "words removed"}},
 		{"fault_added_forward", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, added, removed) }, nil},
-		{"landed_with_more", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, removed, long) }, []string{"shingles removed"}},
+		{"landed_with_more", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, removed, long) }, []string{"shingles removed", "words removed"}},
 		{"landed_in_part", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, removed, added[:6]) }, []string{"shingles labelled"}},
 		{"same_file", ours(), func(x *contamination.Task) {
 			x.Patch = change("widget.py", 10, around, removed, []string{"        raise NotPainted(self)", "    def clean(self, brush):", "        brush.wash()"})
@@ -131,6 +150,25 @@ func TestKeys(t *testing.T) {
 		{"moved_lines", ours(), func(x *contamination.Task) { x.Patch = change("widget.py", 10, around, added, added) }, nil},
 		{"statement", ours(), func(x *contamination.Task) { x.Statement = "Feature request\n\n" + strings.ToUpper(statement) }, []string{"grams removed"}},
 		{"statement_in_part", ours(), func(x *contamination.Task) { x.Statement += " " + statement[:len(statement)/2] }, []string{"grams labelled"}},
+		{"statement_of_a_form", form, func(x *contamination.Task) { x.Statement = template + " " + other().Statement[:100] }, []string{"grams labelled"}},
+		{"statement_of_a_form_and_lines", form, func(x *contamination.Task) {
+			x.Statement = template + " " + other().Statement[:100]
+			x.Patch = change("widget.py", 10, around, removed, append([]string{"    brush = Brush(3)", "    stand = Stand(4)", "    paper = Paper(5)", "    light = Light(6)"}, added[:2]...))
+		}, []string{"grams removed"}},
+		{"wrapped", ours(), func(x *contamination.Task) { x.Patch = change("gadget.py", 300, nil, nil, wrapped(added)) }, []string{"words removed"}},
+		{"wrapped_in_part", ours(), func(x *contamination.Task) { x.Patch = change("gadget.py", 300, nil, nil, wrapped(added[:7])) }, nil},
+		{"wrapped_anew", anew, func(x *contamination.Task) {
+			x.Patch = change("gadget.py", 300, nil, wrapped(added), append(wrapped(added), "done()"))
+		}, nil},
+		{"half_of_the_lines_and_the_tests", tested, func(x *contamination.Task) { x.Patch, x.Tests = half, tests }, []string{"lines removed"}},
+		{"half_of_the_lines_alone", tested, func(x *contamination.Task) { x.Patch = half }, nil},
+		{"half_of_the_lines_and_more_tests", tested, func(x *contamination.Task) {
+			x.Patch, x.Tests = half, tests+change("tests/test_more.py", 1, nil, nil, added[:5])
+		}, nil},
+		{"half_of_the_lines_and_few_tests", few4, func(x *contamination.Task) { x.Patch, x.Tests = half, few4.Tests }, nil},
+		{"tests_and_fewer_lines", tested, func(x *contamination.Task) {
+			x.Patch, x.Tests = strings.ReplaceAll(half, "shade", "tint"), tests
+		}, nil},
 		{"release", library, func(x *contamination.Task) { x.Repo, x.Kind, x.Release = "Acme/Widget", contamination.Library, "V1.0" }, []string{"release removed"}},
 		{"other_release", library, func(x *contamination.Task) { x.Repo, x.Kind, x.Release = "acme/widget", contamination.Library, "v2.0" }, []string{"release labelled"}},
 		{"release_of_a_copy", library, func(x *contamination.Task) {
@@ -152,6 +190,29 @@ func TestKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+// renamed gives every second line another name.
+func renamed(lines []string) []string {
+	lines = slices.Clone(lines)
+	for i := 1; i < len(lines); i += 2 {
+		lines[i] = strings.NewReplacer("shade", "hue", "=", "is", "colour", "paint", "tone", "note", "return", "give", "(", "[").Replace(lines[i])
+	}
+	return lines
+}
+
+// wrapped breaks lines after each bracket and operator.
+func wrapped(lines []string) []string {
+	text := strings.NewReplacer("(", "(\n", ", ", ",\n", " = ", " =\n", ".", "\n.").Replace(strings.Join(lines, "\n"))
+	return strings.Split(text, "\n")
+}
+
+// formOf are words that are all other ones.
+func formOf(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("word%d", i))
+	}
+	return out
 }
 
 // TestAliases: a repository that was renamed is found by the name that it has now.
@@ -178,18 +239,27 @@ func TestBoilerplate(t *testing.T) {
 		x.ID, x.Number, x.Statement, x.Patch = fmt.Sprintf("other__thing-%d", 20+i), 20+i, statement, moved(strings.ReplaceAll(ours().Patch, "+    limits", fmt.Sprintf("+    limit%d", i)))
 		theirs = append(theirs, x)
 	}
-	if got := compare(t, []contamination.Task{ours()}, theirs[:2]...); len(got) != 4 {
+	if got := compare(t, []contamination.Task{ours()}, theirs[:2]...); len(got) != 6 {
 		t.Errorf("two rows: %q", got)
 	}
-	if got := compare(t, []contamination.Task{ours()}, theirs...); got != nil && slices.Contains(got, "grams removed") || slices.Contains(got, "shingles removed") {
+	if got := compare(t, []contamination.Task{ours()}, theirs...); slices.ContainsFunc([]string{"grams removed", "shingles removed", "words removed"}, func(k string) bool { return slices.Contains(got, k) }) {
 		t.Errorf("three rows: %q", got)
 	}
-	if got := compare(t, []contamination.Task{ours()}, theirs[0], theirs[0], theirs[0]); !slices.Contains(got, "grams removed") || len(got) != 2 {
+	if got := compare(t, []contamination.Task{ours()}, theirs[0], theirs[0], theirs[0]); !slices.Contains(got, "grams removed") || len(got) != 3 {
 		t.Errorf("one row three times: %q", got)
 	}
 	mine := []contamination.Task{ours(), ours(), ours()}
 	for i := range mine {
-		mine[i].ID = fmt.Sprint("acme__widget-", i)
+		mine[i].ID, mine[i].Tests = fmt.Sprint("acme__widget-", i), tests
+	}
+	for i := range theirs {
+		theirs[i].Tests = tests
+	}
+	if got := compare(t, mine[:1], theirs[:2]...); !slices.Contains(got, "lines removed") {
+		t.Errorf("two rows with their tests: %q", got)
+	}
+	if got := compare(t, mine[:1], theirs...); slices.Contains(got, "lines removed") {
+		t.Errorf("three rows with their tests: %q", got)
 	}
 	if got := compare(t, mine, theirs[0]); got != nil {
 		t.Errorf("three of ours: %q", got)

@@ -20,6 +20,11 @@ const (
 	fewGrams, fewShingles = 20, 6
 	// ownShare is how much of our task is in another one at least for shingles to remove it.
 	ownShare = 0.3
+	// wholeStatement is the share of the longer statement from which on it removes a task whose code is another one.
+	wholeStatement = 0.95
+	// fewLines and fewTests are too few changed lines of code and of tests for both together to remove a task, and
+	// halfLines is the share of the smaller patch that is needed.
+	fewLines, fewTests, halfLines = 3, 5, 0.5
 )
 
 // entry is one of our tasks.
@@ -44,13 +49,15 @@ type Index struct {
 	blanks   map[[32]byte][]int
 	shingles map[uint64][]int
 	grams    map[uint64][]int
+	words    map[uint64][]int
+	only     map[uint64][]int
 }
 
 // New makes the index of our tasks.
 func New(ours []Task, o Options) *Index {
 	x := &Index{
 		options: o, names: newFolder(o.Aliases), numbers: map[string][]int{}, commits: map[string][]int{}, bases: map[string][]int{},
-		releases: map[string][]int{}, ids: map[string][]int{}, blanks: map[[32]byte][]int{}, shingles: map[uint64][]int{}, grams: map[uint64][]int{},
+		releases: map[string][]int{}, ids: map[string][]int{}, blanks: map[[32]byte][]int{}, shingles: map[uint64][]int{}, grams: map[uint64][]int{}, words: map[uint64][]int{}, only: map[uint64][]int{},
 	}
 	for _, t := range ours {
 		e := entry{Task: t, prints: printsOf(&t)}
@@ -59,7 +66,7 @@ func New(ours []Task, o Options) *Index {
 		}
 		x.add(e)
 	}
-	for _, m := range []map[uint64][]int{x.shingles, x.grams} {
+	for _, m := range []map[uint64][]int{x.shingles, x.grams, x.words, x.only} {
 		for k, in := range m {
 			if len(in) >= boilerplate {
 				delete(m, k)
@@ -70,13 +77,15 @@ func New(ours []Task, o Options) *Index {
 		e := &x.tasks[i]
 		e.shingles = slices.DeleteFunc(e.shingles, func(s shingle) bool { return len(x.shingles[s.hash]) == 0 })
 		e.grams = slices.DeleteFunc(e.grams, func(g uint64) bool { return len(x.grams[g]) == 0 })
+		e.words = slices.DeleteFunc(e.words, func(g uint64) bool { return len(x.words[g]) == 0 })
+		e.only = slices.DeleteFunc(e.only, func(l uint64) bool { return len(x.only[l]) == 0 })
 	}
 	return x
 }
 
 func (x *Index) add(e entry) {
 	i := len(x.tasks)
-	e.Patch, e.name = "", x.names.of(e.Repo)
+	e.Patch, e.Tests, e.name = "", "", x.names.of(e.Repo)
 	x.tasks = append(x.tasks, e)
 	if e.Number > 0 && e.Kind == Change {
 		k := numberKey(e.name, e.Number)
@@ -104,8 +113,13 @@ func (x *Index) add(e entry) {
 			x.shingles[s.hash] = append(in, i)
 		}
 	}
-	for _, g := range e.grams {
-		x.grams[g] = append(x.grams[g], i)
+	for _, of := range []struct {
+		hashes []uint64
+		in     map[uint64][]int
+	}{{e.grams, x.grams}, {e.words, x.words}, {e.only, x.only}} {
+		for _, h := range of.hashes {
+			of.in[h] = append(of.in[h], i)
+		}
 	}
 }
 
@@ -133,16 +147,18 @@ type pass struct {
 	itself     int
 	hits       []Hit
 	candidates []candidate
-	held       map[uint64][]uint64 // shingles and grams of ours that rows of the set hold: hashes of IDs, at most boilerplate
+	held       map[uint64][]uint64 // shingles, grams, words and lines of ours that rows of the set hold: hashes of IDs, at most boilerplate
 }
 
-// candidate is a row that shares shingles or grams with one of ours.
+// candidate is a row that shares shingles, grams, words or lines with one of ours.
 type candidate struct {
 	task   int
 	known  string
 	key    Key
 	shared []uint64
-	total  int // of the row
+	total  int     // of the row
+	code   float64 // of grams: the share of the smaller patch's changed lines that both have; 1 where one has none
+	tests  int     // of lines: how many of the tests both have
 }
 
 func (x *Index) begin() *pass { return &pass{Index: x, held: map[uint64][]uint64{}} }
@@ -160,7 +176,21 @@ func (p *pass) look(t Task) {
 		}
 		slices.Sort(hashes)
 		found = append(found, shared(Shingles, p.shingles, slices.Compact(hashes), t.ID, skip)...)
-		found = append(found, shared(Grams, p.grams, q.grams, t.ID, skip)...)
+		for _, c := range shared(Grams, p.grams, q.grams, t.ID, skip) {
+			c.code = 1
+			if e := &p.tasks[c.task]; len(e.only) > 0 && len(q.only) > 0 {
+				c.code = float64(common(e.only, q.only)) / float64(min(len(e.only), len(q.only)))
+			}
+			found = append(found, c)
+		}
+		found = append(found, shared(Words, p.words, q.words, t.ID, skip)...)
+		for _, c := range shared(Lines, p.only, q.only, t.ID, skip) {
+			e := &p.tasks[c.task]
+			if n := common(e.tests, q.tests); n >= fewTests && float64(n) >= p.options.Remove*float64(max(len(e.tests), len(q.tests))) {
+				c.tests = n
+			}
+			found = append(found, c)
+		}
 	}
 	who := hashOf(t.ID)
 	p.mu.Lock()
@@ -176,10 +206,21 @@ func (p *pass) look(t Task) {
 				p.held[h] = append(in, who)
 			}
 		}
-		if p.specific(&c); len(c.shared) > 0 {
+		if p.specific(&c); c.lasts() {
 			p.candidates = append(p.candidates, c)
 		}
 	}
+}
+
+// lasts reports whether a candidate is kept until all rows are read: what it shares becomes less and not more.
+func (c *candidate) lasts() bool {
+	switch c.key {
+	case Words:
+		return len(c.shared) >= fewGrams
+	case Lines:
+		return len(c.shared) >= fewLines && c.tests > 0
+	}
+	return len(c.shared) > 0
 }
 
 // specific takes out of a candidate what so many rows hold that it is boilerplate.
@@ -423,6 +464,12 @@ func (p *pass) end(set SetRef) []Hit {
 // share decides one candidate by what it shares that is no boilerplate.
 func (p *pass) share(c candidate) (Hit, bool) {
 	e, shared := &p.tasks[c.task], c.shared
+	switch c.key {
+	case Lines:
+		return p.half(e, c)
+	case Words:
+		return p.wording(e, c)
+	}
 	few, mine := fewGrams, len(e.grams)
 	if c.key == Shingles {
 		few, mine = fewShingles, e.rows()
@@ -435,15 +482,66 @@ func (p *pass) share(c candidate) (Hit, bool) {
 		return Hit{}, false
 	}
 	h := Hit{InstanceID: e.ID, Known: c.known, Key: c.key, Score: score, Action: Labelled}
-	if score >= p.options.Remove && len(shared) >= few && (c.key == Grams || float64(len(shared)) >= ownShare*float64(mine)) {
-		h.Action = Removed
-	}
+	alike := false // beside what is shared
 	if c.key == Shingles {
 		h.Evidence = e.sharedLines(shared)
+		alike = float64(len(shared)) >= ownShare*float64(mine)
 	} else {
-		h.Evidence = e.sharedWords(shared)
+		h.Evidence = sharedWords(e.Statement, shared, len(e.grams))
+		if c.code < 1 {
+			h.Evidence = append(h.Evidence, fmt.Sprintf("%.0f %% of the smaller patch's changed lines are the same", 100*c.code))
+		}
+		alike = c.code >= p.options.Label || float64(len(shared))/float64(max(mine, c.total)) >= wholeStatement
+	}
+	if score >= p.options.Remove && len(shared) >= few && alike {
+		h.Action = Removed
 	}
 	return h, true
+}
+
+// wording decides by the words of the added lines. Fewer than Remove are no hit.
+func (p *pass) wording(e *entry, c candidate) (Hit, bool) {
+	score := float64(len(c.shared)) / float64(max(len(e.words), c.total))
+	if len(c.shared) < fewGrams || score < p.options.Remove {
+		return Hit{}, false
+	}
+	h := Hit{InstanceID: e.ID, Known: c.known, Key: c.key, Score: score, Action: Removed}
+	for i, lines := range e.lines {
+		for _, text := range sharedWords(strings.Join(lines, "\n"), c.shared, len(e.words)) {
+			h.Evidence = append(h.Evidence, shown(e.files[i].path, text))
+		}
+	}
+	return h, true
+}
+
+// half decides by half of the changed lines, of a row whose tests agree. Fewer are no hit.
+func (p *pass) half(e *entry, c candidate) (Hit, bool) {
+	n, mine := float64(len(c.shared)), float64(len(e.only))
+	score := n / min(mine, float64(c.total))
+	if len(c.shared) < fewLines || score < halfLines || n < ownShare*mine {
+		return Hit{}, false
+	}
+	evidence := append(e.sharedChanges(c.shared), fmt.Sprintf("%d of %d changed lines of the tests", c.tests, len(e.tests)))
+	return Hit{InstanceID: e.ID, Known: c.known, Key: c.key, Score: score, Action: Removed, Evidence: evidence}, true
+}
+
+// sharedChanges says how many changed lines are shared, and shows the first.
+func (e *entry) sharedChanges(shared []uint64) []string {
+	slices.Sort(shared)
+	out := []string{fmt.Sprintf("%d of %d changed lines", len(shared), len(e.only))}
+	for _, f := range e.files {
+		for _, h := range f.hunks {
+			for _, l := range h.lines {
+				if _, ok := slices.BinarySearch(shared, hashOf(blankless(l.text))*31+uint64(l.sign)); !ok {
+					continue
+				}
+				if out = append(out, shown(f.path, string(l.sign)+strings.TrimSpace(l.text))); len(out) > shingleLines {
+					return out
+				}
+			}
+		}
+	}
+	return out
 }
 
 // rows counts shingles, equal ones once.
@@ -483,13 +581,13 @@ func (e *entry) sharedLines(shared []uint64) (out []string) {
 	return out
 }
 
-// sharedWords shows the first words in a row that are shared.
-func (e *entry) sharedWords(shared []uint64) []string {
+// sharedWords shows the first words in a row of a text that are shared, and how many of total are.
+func sharedWords(text string, shared []uint64, total int) []string {
 	slices.Sort(shared)
-	all, hashes := words(e.Statement), wordHashes(e.Statement)
+	all, hashes := words(text), wordHashes(text)
 	for at := 0; at+gramWords <= min(len(hashes), len(all)); at++ {
 		if _, ok := slices.BinarySearch(shared, join(hashes[at:at+gramWords])); ok {
-			return []string{fmt.Sprintf("%d of %d rows of %d words: %s", len(shared), len(e.grams), gramWords, strings.Join(all[at:at+gramWords], " "))}
+			return []string{fmt.Sprintf("%d of %d rows of %d words: %s", len(shared), total, gramWords, strings.Join(all[at:at+gramWords], " "))}
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 var multiSWEBench = family{
 	name:  "Multi-SWE-bench",
 	needs: []string{"org", "repo", "number", "base", "fix_patch"},
-	wants: []string{"base.sha", "title", "body", "resolved_issues.title", "resolved_issues.body"},
+	wants: []string{"base.sha", "test_patch", "title", "body", "resolved_issues.title", "resolved_issues.body"},
 	read:  readMultiSWEBench,
 }
 
@@ -18,7 +18,7 @@ var multiSWEBench = family{
 var multiSWEBenchFlat = family{
 	name:  "Multi-SWE-bench, flat",
 	needs: []string{"org", "repo", "number", "base_commit", "fix_patch"},
-	wants: []string{"title", "body", "problem"},
+	wants: []string{"test_patch", "title", "body", "problem"},
 	read:  readMultiSWEBench,
 }
 
@@ -28,7 +28,7 @@ func readMultiSWEBench(c cells) (Task, error) {
 		return Task{}, fmt.Errorf("number %q is none", c["number"])
 	}
 	t := Task{
-		Repo: c["repo"], Number: n, Patch: c["fix_patch"], Kind: Change, Bases: []string{c.first("base.sha", "base_commit")},
+		Repo: c["repo"], Number: n, Patch: c["fix_patch"], Tests: c["test_patch"], Kind: Change, Bases: []string{c.first("base.sha", "base_commit")},
 	}
 	if c["org"] != "" {
 		t.Repo = c["org"] + "/" + c["repo"]

@@ -12,17 +12,18 @@ import (
 var own = family{
 	name:  "benchmint",
 	needs: []string{"instance_id", "repo", "base_commit", "patch", "benchmint"},
-	wants: []string{"problem_statement"},
+	wants: []string{"problem_statement", "test_patch"},
 	read: func(c cells) (Task, error) {
-		t := Task{ID: c["instance_id"], Repo: c["repo"], Patch: c["patch"], Statement: c["problem_statement"], Kind: Change, Bases: []string{c["base_commit"]}}
+		t := Task{ID: c["instance_id"], Repo: c["repo"], Patch: c["patch"], Tests: c["test_patch"], Statement: c["problem_statement"], Kind: Change, Bases: []string{c["base_commit"]}}
 		if t.ID == "" {
 			return t, errors.New("it has no instance_id")
 		}
 		var x struct {
-			Kind          string
-			PatchEncoding string `json:"patch_encoding"`
-			Trees         struct{ Base string }
-			Change        *struct {
+			Kind              string
+			PatchEncoding     string `json:"patch_encoding"`
+			TestPatchEncoding string `json:"test_patch_encoding"`
+			Trees             struct{ Base string }
+			Change            *struct {
 				Commit string
 				Number int
 			}
@@ -38,12 +39,18 @@ var own = family{
 		if err := json.Unmarshal([]byte(c["benchmint"]), &x); err != nil {
 			return t, fmt.Errorf("benchmint: %w", err)
 		}
-		if x.PatchEncoding == "base64" {
-			b, err := base64.StdEncoding.DecodeString(t.Patch)
-			if err != nil {
-				return t, fmt.Errorf("patch: %w", err)
+		for _, p := range []struct {
+			name, encoding string
+			text           *string
+		}{{"patch", x.PatchEncoding, &t.Patch}, {"test_patch", x.TestPatchEncoding, &t.Tests}} {
+			if p.encoding != "base64" {
+				continue
 			}
-			t.Patch = string(b)
+			b, err := base64.StdEncoding.DecodeString(*p.text)
+			if err != nil {
+				return t, fmt.Errorf("%s: %w", p.name, err)
+			}
+			*p.text = string(b)
 		}
 		t.Bases = append(t.Bases, x.Trees.Base)
 		switch {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/benchmint/benchmint/internal/parts"
 )
 
 // Lengths of the two shares: added lines of a shingle, words of a gram.
@@ -22,9 +24,12 @@ type prints struct {
 	weight   int                 // letters and digits of the changed lines, equal lines once
 	distinct int                 // changed lines that say something, equal lines once
 	context  []uint64            // lines around them that say something, sorted, each once
-	changed  map[string][]uint64 // changed lines by path, sorted
+	changed  map[string][]uint64 // those of onlyOf by path, sorted, as often as they stand there
 	shingles []shingle
 	grams    []uint64 // each once
+	words    []uint64 // grams of the added lines, each once
+	only     []uint64 // changed lines of the code part, as onlyOf has them
+	tests    []uint64 // likewise of the tests
 }
 
 // shingle is some added lines in a row of a file, beginning at the at-th that says something.
@@ -45,6 +50,9 @@ func printsOf(t *Task) *prints {
 	if t.Kind == Change {
 		p.shingles = shinglesOf(p.files)
 		p.grams = gramsOf(t.Statement)
+		p.words = wordsOf(p.files)
+		p.only = onlyOf(p.files)
+		p.tests = onlyOf(source(parse(t.Tests)))
 	}
 	return p
 }
@@ -72,6 +80,11 @@ func (p *prints) lines() {
 		if len(f.hunks) > 0 {
 			ends = append(ends, removed.Sum(added.Sum(nil)))
 		}
+		only := onlyOf([]file{f})
+		changed = slices.DeleteFunc(changed, func(l uint64) bool {
+			_, ok := slices.BinarySearch(only, l)
+			return !ok
+		})
 		slices.Sort(changed)
 		p.changed[f.path] = changed
 	}
@@ -108,6 +121,45 @@ func says(text string) (n int) {
 	return n
 }
 
+// source are the source files that no program wrote.
+func source(all []file) []file {
+	names := map[string]bool{}
+	for _, f := range all {
+		names[f.path] = true
+	}
+	return slices.DeleteFunc(all, func(f file) bool { return !parts.IsSource(f.path) || f.generated(names) })
+}
+
+// onlyOf are the changed lines with more than three letters and digits, white space off, with their signs, sorted, each
+// once. A line that is both added and removed was moved or indented, and is left out.
+func onlyOf(files []file) []uint64 {
+	signs := map[uint64]byte{}
+	for _, f := range files {
+		for _, h := range f.hunks {
+			for _, l := range h.lines {
+				text := blankless(l.text)
+				if l.sign == ' ' || says(text) <= 3 {
+					continue
+				}
+				k := hashOf(text)
+				if was, ok := signs[k]; ok && was != l.sign {
+					signs[k] = 0
+				} else {
+					signs[k] = l.sign
+				}
+			}
+		}
+	}
+	out := make([]uint64, 0, len(signs))
+	for k, sign := range signs {
+		if sign != 0 {
+			out = append(out, k*31+uint64(sign))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // signed are the added ('+') or removed ('-') lines of a file that say something.
 func signed(f file, sign byte) (lines []string) {
 	for _, h := range f.hunks {
@@ -136,6 +188,21 @@ func shinglesOf(files []file) (out []shingle) {
 		}
 	}
 	return out
+}
+
+// wordsOf are the grams of added lines, each once, without those of removed ones: a line that is broken in another place
+// changes none.
+func wordsOf(files []file) (out []uint64) {
+	for _, f := range files {
+		was := gramsOf(strings.Join(signed(f, '-'), "\n"))
+		for _, g := range gramsOf(strings.Join(signed(f, '+'), "\n")) {
+			if _, ok := slices.BinarySearch(was, g); !ok {
+				out = append(out, g)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // rowsOf are the hashes of all rows of shingleLines lines, white space off.

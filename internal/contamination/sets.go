@@ -34,7 +34,8 @@ type Set struct {
 	Skipped []string `json:"skipped"`
 }
 
-// ErrUnknownFamily is a file, or a folder without any other file, whose columns are of no known dataset.
+// ErrUnknownFamily is a file, or a folder without any other file, whose columns are of no known dataset, or that holds
+// no row.
 var ErrUnknownFamily = errors.New("not a dataset that is known")
 
 // Read streams the tasks of a file or folder in any order; visit may be called by several goroutines. Files are .jsonl,
@@ -53,6 +54,9 @@ func Read(ctx context.Context, place string, visit func(Task)) (Set, error) {
 		err = r.folder(place, sums)
 	}
 	r.set.SHA256 = hex.EncodeToString(sums.Sum(nil))
+	if err == nil && r.set.Rows == 0 && len(r.set.Bad) == 0 {
+		err = fmt.Errorf("%s: %w: it holds no row", place, ErrUnknownFamily)
+	}
 	return r.set, err
 }
 
@@ -134,12 +138,22 @@ func (r *reader) rowsOf(name string) func(f *os.File, sums hash.Hash) error {
 			}
 			text = z
 		}
-		if err := rows(text, name); err != nil {
+		if err := rows(withoutMark(text), name); err != nil {
 			return err
 		}
 		_, err := io.Copy(io.Discard, in)
 		return err
 	}
+}
+
+// withoutMark passes over a byte order mark at the start of a text.
+func withoutMark(in io.Reader) io.Reader {
+	const mark = "\uFEFF"
+	b := bufio.NewReader(in)
+	if start, err := b.Peek(len(mark)); err == nil && string(start) == mark {
+		_, _ = b.Discard(len(mark))
+	}
+	return b
 }
 
 // longestRow bounds one line.
@@ -224,10 +238,13 @@ func textAt(row map[string]json.RawMessage, name string) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// jsonList reads a list of rows, or an object with one list of rows in it.
+// jsonList reads a list of rows. Where it ends too early, the rows before stay, and the place is named as a bad one.
 func (r *reader) jsonList(in io.Reader, name string) error {
 	d := json.NewDecoder(in)
 	start, err := d.Token()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -235,17 +252,28 @@ func (r *reader) jsonList(in io.Reader, name string) error {
 		return fmt.Errorf("%w: it is not a list of rows", ErrUnknownFamily)
 	}
 	var f family
-	for n := 1; d.More(); n++ {
+	n := 1
+	broken := func(err error) error {
+		if f.name == "" {
+			return fmt.Errorf("row %d: %w", n, err)
+		}
+		r.bad(name, n, err)
+		return nil
+	}
+	for ; d.More(); n++ {
 		if err := r.ctx.Err(); err != nil {
 			return err
 		}
 		var b json.RawMessage
 		if err := d.Decode(&b); err != nil {
-			return fmt.Errorf("row %d: %w", n, err)
+			return broken(err)
 		}
 		if err := r.jsonRow(&f, b, name, n); err != nil {
 			return err
 		}
+	}
+	if _, err := d.Token(); err != nil {
+		return broken(fmt.Errorf("the list has no end: %w", err))
 	}
 	return nil
 }
@@ -254,6 +282,9 @@ func (r *reader) csvRows(in io.Reader, name string) error {
 	c := csv.NewReader(in)
 	c.FieldsPerRecord, c.ReuseRecord, c.LazyQuotes = -1, true, true
 	head, err := c.Read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -67,12 +68,12 @@ func TestFamilies(t *testing.T) {
 		known  string
 		keys   []contamination.Key
 	}{
-		{"SWE-bench", sweBench(nil), "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit, contamination.PatchID, contamination.PatchBlank, contamination.Shingles, contamination.Grams}},
+		{"SWE-bench", sweBench(nil), "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit, contamination.PatchID, contamination.PatchBlank, contamination.Shingles, contamination.Words, contamination.Grams}},
 		{"SWE-bench", sweBench(map[string]any{"instance_id": "instance_x", "pull_number": 12, "install_config": map[string]any{"python": "3.9"}}), "instance_x", []contamination.Key{contamination.Number}},
 		{"Multi-SWE-bench", map[string]any{"org": "acme", "repo": "widget", "number": 12, "base": map[string]string{"sha": ours().Bases[0], "ref": "main"}, "fix_patch": ours().Patch, "title": "Shades", "body": nil, "resolved_issues": []map[string]any{{"number": 3, "title": "No shades", "body": statement}}}, "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit, contamination.Grams}},
 		{"Multi-SWE-bench, flat", map[string]any{"org": "", "repo": "acme/widget", "number": "12", "base_commit": ours().Bases[0], "fix_patch": ours().Patch}, "acme__widget-12", []contamination.Key{contamination.Number, contamination.BaseCommit}},
 		{"SWE-smith", map[string]any{"instance_id": "acme__widget.a1a1a1a1.func_pm__x", "repo": "swesmith/acme__widget.a1a1a1a1", "patch": change("widget.py", 10, around, added, removed), "image_name": "x", "problem_statement": statement}, "acme__widget.a1a1a1a1.func_pm__x", []contamination.Key{contamination.BaseCommit, contamination.PatchBlank, contamination.Grams}},
-		{"R2E-Gym", map[string]any{"repo_name": "widget", "commit_hash": ours().Commit, "parsed_commit_content": r2eDiff(), "problem_statement": statement}, "widget__" + ours().Commit, []contamination.Key{contamination.Commit, contamination.PatchBlank, contamination.Shingles, contamination.Grams}},
+		{"R2E-Gym", map[string]any{"repo_name": "widget", "commit_hash": ours().Commit, "parsed_commit_content": r2eDiff(), "problem_statement": statement}, "widget__" + ours().Commit, []contamination.Key{contamination.Commit, contamination.PatchBlank, contamination.Shingles, contamination.Words, contamination.Grams}},
 		{"benchmint", sweBench(map[string]any{"instance_id": "acme__widget-99", "benchmint": `{"kind":"feature","trees":{"base":"` + strings.Repeat("f6", 20) + `"},"change":{"commit":"` + ours().Commit + `","number":12}}`}), "acme__widget-99", []contamination.Key{contamination.Number, contamination.Commit, contamination.BaseCommit}},
 	} {
 		t.Run(tt.family+"_"+tt.known, func(t *testing.T) {
@@ -92,6 +93,29 @@ func TestFamilies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestTestPatch: the tests of each family that tells them are compared.
+func TestTestPatch(t *testing.T) {
+	t.Parallel()
+	mine := ours()
+	mine.Tests = tests
+	own := map[string]any{"benchmint": `{"change":{"number":77},"test_patch_encoding":"base64"}`, "test_patch": base64.StdEncoding.EncodeToString([]byte(tests))}
+	for name, row := range map[string]map[string]any{
+		"SWE-bench":       sweBench(map[string]any{"test_patch": tests}),
+		"benchmint":       sweBench(own),
+		"Multi-SWE-bench": {"org": "x", "repo": "y", "number": 1, "base": map[string]string{"sha": "1"}, "fix_patch": half, "test_patch": tests},
+		"flat":            {"org": "x", "repo": "y", "number": 1, "base_commit": "1", "fix_patch": half, "test_patch": tests},
+	} {
+		row["patch"] = half
+		place := write(t, filepath.Join(t.TempDir(), "rows.jsonl"), lines(t, row))
+		_, hits, err := contamination.New([]contamination.Task{mine}, contamination.Default()).Against(t.Context(), place)
+		if err != nil || !slices.ContainsFunc(hits, func(h contamination.Hit) bool {
+			return h.Key == contamination.Lines && h.Action == contamination.Removed
+		}) {
+			t.Errorf("%s: %v, %v", name, hits, err)
+		}
 	}
 }
 
@@ -156,8 +180,8 @@ func TestFiles(t *testing.T) {
 		rows        int
 		keys        int
 	}{
-		"rows.jsonl": {text, "acme__widget-12", 2, 6}, "rows.jsonl.gz": {zipped.String(), "acme__widget-12", 2, 6}, "rows.json": {list, "acme__widget-12", 2, 6},
-		"rows.csv": {csv, "acme__widget-12", 2, 5}, "rows.parquet": {columns.String(), "acme__gadget-15", 5, 4},
+		"rows.jsonl": {text, "acme__widget-12", 2, 7}, "rows.jsonl.gz": {zipped.String(), "acme__widget-12", 2, 7}, "rows.json": {list, "acme__widget-12", 2, 7},
+		"rows.csv": {csv, "acme__widget-12", 2, 6}, "rows.parquet": {columns.String(), "acme__gadget-15", 5, 5},
 	} {
 		place := write(t, filepath.Join(dir, name), of.text)
 		set, hits, err := contamination.New([]contamination.Task{ours()}, contamination.Default()).Against(context.Background(), place)
@@ -186,6 +210,34 @@ func TestBadRows(t *testing.T) {
 	}
 	if !slices.ContainsFunc(hits, func(h contamination.Hit) bool { return h.Known == "acme__widget-13" }) {
 		t.Errorf("the row after them: %v", hits)
+	}
+}
+
+// TestEnds: a file that holds no row is no set, a list that is cut keeps its rows and is named, and a byte order mark
+// is no part of a row.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	row := strings.TrimSpace(lines(t, sweBench(nil)))
+	csv := "instance_id,repo,base_commit,patch\n"
+	for _, tt := range []struct {
+		name, text string
+		rows, bad  int // 0 and 0: an error
+	}{
+		{"empty.jsonl", "", 0, 0}, {"blank.jsonl", "\n \n", 0, 0}, {"empty.json", "", 0, 0}, {"empty_list.json", "[]", 0, 0}, {"empty.csv", "", 0, 0}, {"head.csv", csv, 0, 0},
+		{"open.json", "[", 0, 0}, {"open_after_row.json", "[" + row, 1, 1}, {"cut_in_row.json", "[" + row + "," + row[:90], 1, 1},
+		{"mark.jsonl", "\uFEFF" + row + "\n", 1, 0}, {"mark.json", "\uFEFF[" + row + "]", 1, 0}, {"mark.csv", "\uFEFF" + csv + "acme__widget-12,acme/widget,1,x\n", 1, 0},
+	} {
+		set, hits, err := contamination.New([]contamination.Task{ours()}, contamination.Default()).Against(t.Context(), write(t, filepath.Join(dir, tt.name), tt.text))
+		if (err != nil) != (tt.rows+tt.bad == 0) || set.Rows != tt.rows || len(set.Bad) != tt.bad || (len(hits) > 0) != (tt.rows > 0) {
+			t.Errorf("%s: %+v, %d hits, %v", tt.name, set, len(hits), err)
+		}
+	}
+	own := filepath.Join(dir, "own")
+	write(t, filepath.Join(own, "manifest.json"), `{"format":"benchmint-dataset/3","name":"widgets"}`)
+	write(t, filepath.Join(own, "data", "test.jsonl"), "")
+	if _, _, err := contamination.Load(t.Context(), own); !errors.Is(err, contamination.ErrUnknownFamily) {
+		t.Errorf("an empty dataset: %v", err)
 	}
 }
 
