@@ -63,7 +63,7 @@ func (m Model) question(material Material) (in prompts.DescribeInput, from []str
 	c := material.Change
 	title, body := c.Written()
 	in = prompts.DescribeInput{
-		Repository: c.Repo, Subject: title, Body: cut(body, maxBody),
+		Repository: c.Repo, Subject: title, Body: asked.Cut(body, maxBody),
 		Forbidden: material.Forbidden, Fault: material.Fault, BaseCode: material.Base, Readme: material.Readme,
 		Tests: testsOf(material.Tests), Interface: signaturesOf(material.Interface),
 	}
@@ -144,7 +144,7 @@ func (m Model) diff(d schemas.Digest) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cut(string(b), maxPatch), nil
+	return asked.Cut(string(b), maxPatch), nil
 }
 
 // testDiff reads the patch of the tests, the hunks of most worth first.
@@ -156,18 +156,7 @@ func (m Model) testDiff(material Material) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cut(byWorth(string(b), material.Tests), maxPatch), nil
-}
-
-// cut is the beginning of a text, as text.
-func cut(s string, most int) string {
-	if len(s) > most {
-		s = s[:most]
-		if end := strings.LastIndexByte(s, '\n'); end > 0 {
-			s = s[:end]
-		}
-	}
-	return strings.ToValidUTF8(s, "")
+	return asked.Cut(byWorth(string(b), material.Tests), maxPatch), nil
 }
 
 // testsOf are the tests without the cases of each.
@@ -180,7 +169,7 @@ func testsOf(all []schemas.TestVerdict) (out []prompts.Test) {
 		if slices.ContainsFunc(out, func(t prompts.Test) bool { return t.Name == name }) || len(out) == maxTests {
 			continue
 		}
-		out = append(out, prompts.Test{Name: name, Fails: cut(v.Why, maxWhy)})
+		out = append(out, prompts.Test{Name: name, Fails: asked.Cut(v.Why, maxWhy)})
 	}
 	return out
 }

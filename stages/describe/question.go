@@ -12,6 +12,7 @@ import (
 	"github.com/benchmint/benchmint/internal/prose"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/asked"
 )
 
 // This file makes the parts of a question for a model that are read from code.
@@ -32,7 +33,7 @@ func signaturesOf(all []schemas.Name) (out []string) {
 func (s *source) readme() string {
 	const shortest, longest = 40, 400
 	for _, name := range []string{"README.md", "README.rst", "README", "readme.md"} {
-		for _, b := range prose.Blocks(cut(string(s.read(name)), maxBase)) {
+		for _, b := range prose.Blocks(asked.Cut(string(s.read(name)), maxBase)) {
 			if text := prose.Inline(b.Text); b.Kind != prose.Listing && len(text) >= shortest && prose.Worded(text) {
 				return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 			}
@@ -80,7 +81,7 @@ func (s *solution) baseCode() string {
 	var out strings.Builder
 	for _, f := range all {
 		if room := maxBase - out.Len(); len(f.text) > room {
-			out.WriteString(cut(f.text, room))
+			out.WriteString(asked.Cut(f.text, room))
 			break
 		}
 		out.WriteString(f.text)

@@ -18,6 +18,7 @@ import (
 	"github.com/benchmint/benchmint/pipeline"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/asked"
 	"github.com/benchmint/benchmint/stages/internal/testrun"
 )
 
@@ -339,7 +340,7 @@ func said(o *testrun.Outcome) string {
 // line is what a message says, on one line.
 func line(s string) string {
 	const most = 300
-	return cut(strings.Join(strings.Fields(s), " "), most)
+	return asked.Cut(strings.Join(strings.Fields(s), " "), most)
 }
 
 // differ names the tests that two runs do not agree on.

@@ -13,6 +13,7 @@ import (
 	"github.com/benchmint/benchmint/internal/tree"
 	"github.com/benchmint/benchmint/prompts"
 	"github.com/benchmint/benchmint/schemas"
+	"github.com/benchmint/benchmint/stages/internal/asked"
 )
 
 // What a question holds at most, in bytes.
@@ -90,8 +91,8 @@ func (e *edit) code() (out []schemas.PartFile) {
 func (e *edit) question() prompts.SuiteInput {
 	title, body := e.change.Written()
 	in := prompts.SuiteInput{
-		Repository: e.start.Repo, Language: e.start.Language, Path: e.path, Subject: title, Body: cut(body, maxBody),
-		Change: cut(e.diff(), maxChange), BaseCode: cut(e.baseCode(), maxBase), Forbidden: e.hidden[:min(len(e.hidden), maxHidden)],
+		Repository: e.start.Repo, Language: e.start.Language, Path: e.path, Subject: title, Body: asked.Cut(body, maxBody),
+		Change: asked.Cut(e.diff(), maxChange), BaseCode: asked.Cut(e.baseCode(), maxBase), Forbidden: e.hidden[:min(len(e.hidden), maxHidden)],
 	}
 	for _, c := range e.change.Range {
 		in.Commits = append(in.Commits, c.Subject)
@@ -139,7 +140,7 @@ func (e *edit) tests() (names []string, style string) {
 	slices.SortStableFunc(names, func(a, b string) int { return far(a) - far(b) })
 	for _, p := range names {
 		if data, err := e.trees.B.Read(p); err == nil && strings.Contains(string(data), "est") {
-			style = cut(string(data), maxStyle)
+			style = asked.Cut(string(data), maxStyle)
 			break
 		}
 	}
@@ -155,15 +156,4 @@ func (e *edit) testFiles(t *tree.Tree) (names []string) {
 		}
 	}
 	return names
-}
-
-// cut is the beginning of a text, as text.
-func cut(s string, most int) string {
-	if len(s) > most {
-		s = s[:most]
-		if end := strings.LastIndexByte(s, '\n'); end > 0 {
-			s = s[:end]
-		}
-	}
-	return strings.ToValidUTF8(s, "")
 }

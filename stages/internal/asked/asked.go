@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/benchmint/benchmint/internal/llm"
@@ -130,4 +131,15 @@ func Judge(b Books) func(ctx context.Context, v llm.Verdict) error {
 		stage, key := doer(ctx)
 		return b.Judge(ctx, pipeline.Verdict{Request: v.Request, Resource: llm.Resource, Stage: stage, Key: key, Model: v.Model, Prompt: v.Prompt, Why: v.Why, Fault: v.Fault})
 	}
+}
+
+// Cut is the beginning of a text, of at most so many bytes: whole lines, unless the first one is longer.
+func Cut(s string, most int) string {
+	if len(s) > most {
+		s = s[:most]
+		if end := strings.LastIndexByte(s, '\n'); end > 0 {
+			s = s[:end]
+		}
+	}
+	return strings.ToValidUTF8(s, "")
 }
